@@ -24,8 +24,10 @@ struct AssignedText {
 
   /// By the OID of the base type.
   private static let lengths: [UInt32: Length] = [
-    1560: Length(function: "\"bit\"", free: "\"bit\""), 1561: Length(function: "\"bit\"", free: "\"bit\"", isArray: true),
-    1562: Length(function: "varbit", free: "varbit"), 1563: Length(function: "varbit", free: "varbit", isArray: true),
+    1560: Length(function: "\"bit\"", free: "\"bit\""),
+    1561: Length(function: "\"bit\"", free: "\"bit\"", isArray: true),
+    1562: Length(function: "varbit", free: "varbit"),
+    1563: Length(function: "varbit", free: "varbit", isArray: true),
     1014: Length(function: "bpchar", free: "bpchar", isArray: true),
     1015: Length(function: "\"varchar\"", free: "varchar", isArray: true),
   ]

@@ -20,7 +20,8 @@ struct BatchRows: ~Copyable {
     let limits = savepoints
     while true {
       savepoints = limits
-      outcomes = BatchOutcomes(rejected: rows.fill(batch, records, only: selection), statementCount: outcomes.statementCount)
+      outcomes = BatchOutcomes(
+        rejected: rows.fill(batch, records, only: selection), statementCount: outcomes.statementCount)
       arrange(path.arrangement)
       do {
         try path.store(rows, order, &savepoints, &outcomes)

@@ -150,7 +150,8 @@ extension RecordShape {
     if rules.action != .store, key.predicate != nil || key.columns == nil {
       extra += ["tableoid AS upsurge_table", "ctid AS upsurge_place"]
     }
-    return "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
+    return
+      "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
   }
 
   private func expressions(_ key: PostgresIndex) -> [String] {

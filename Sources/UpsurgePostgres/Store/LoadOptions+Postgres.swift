@@ -23,7 +23,9 @@ extension LoadOptions {
     if delivery.rules.snapshot != nil || delivery.rules.rowState != nil {
       throw UpsurgeError(
         .usage, "a mirror cannot be kept in PostgreSQL yet",
-        hint: "mirror into a file of SQLite; or upsurge load with \(.key) stores what is new and what differs, and removes nothing")
+        hint:
+          "mirror into a file of SQLite; or upsurge load with \(.key) stores what is new and what differs, and removes nothing"
+      )
     }
     for entry in notHere where entry.isGiven {
       throw UpsurgeError(

@@ -135,7 +135,8 @@ extension PostgresStore {
     session.rights = WantedRights()
     session.rights.add(place.schema, table.name.name, table.neededRights, isMade: table.making != nil)
     guard keepsRuns else { return }
-    session.rights.add(place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
+    session.rights.add(
+      place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
   }
 
   private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {

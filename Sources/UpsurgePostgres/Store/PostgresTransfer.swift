@@ -233,7 +233,9 @@ final class PostgresTransfer: StoreTransfer {
       }
       hasTried = true
       failure = nil
-      (ledger, rejectsByReason, firstRejects) = (transfer.ledger, transfer.rejectsByReason, transfer.firstRejects)
+      (ledger, rejectsByReason, firstRejects) = (
+        transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
+      )
       let outcome = try storeRecords(of: batch, on: connection)
       nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
@@ -276,7 +278,8 @@ final class PostgresTransfer: StoreTransfer {
     }
 
     /// Takes the parser's rejects up to a record, or all that are left.
-    private mutating func takeRejects(of batch: borrowing Batch, before number: UInt64?) throws(UpsurgeError) {
+    private mutating func takeRejects(of batch: borrowing Batch, before number: UInt64?) throws(UpsurgeError)
+    {
       while nextReject < batch.rejects.count {
         let reject = batch.rejects[nextReject]
         if let number, (reject.position.record ?? 0) >= number { return }

@@ -8,9 +8,12 @@ struct ServerKeywords {
   /// Those that a URL says by its parts, or that nobody should write down.
   private static let parts: Set = ["host", "port", "dbname", "user", "password", "sslpassword"]
   private static let others: Set = [
-    "password", "passfile", "sslmode", "sslcert", "sslkey", "sslpassword", "sslrootcert", "sslcrl", "requiressl", "connect_timeout",
-    "application_name", "fallback_application_name", "options", "client_encoding", "target_session_attrs", "channel_binding",
-    "gssencmode", "krbsrvname", "gsslib", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count",
+    "password", "passfile", "sslmode", "sslcert", "sslkey", "sslpassword", "sslrootcert", "sslcrl",
+    "requiressl", "connect_timeout",
+    "application_name", "fallback_application_name", "options", "client_encoding", "target_session_attrs",
+    "channel_binding",
+    "gssencmode", "krbsrvname", "gsslib", "keepalives", "keepalives_idle", "keepalives_interval",
+    "keepalives_count",
     "tcp_user_timeout", "load_balance_hosts", "require_auth", "requirepeer", "replication",
   ]
 
@@ -23,7 +26,9 @@ struct ServerKeywords {
       let word = String(rest.prefix { $0 != "=" && !$0.isWhitespace })
       rest = rest.dropFirst(word.count)
       skipSpaces()
-      guard Self.naming.contains(word) || Self.others.contains(word), rest.popFirst() == "=" else { return nil }
+      guard Self.naming.contains(word) || Self.others.contains(word), rest.popFirst() == "=" else {
+        return nil
+      }
       skipSpaces()
       guard let value = Self.value(&rest) else { return nil }
       values[word] = value

@@ -96,7 +96,8 @@ struct InputFilterTests {
     }
     let outcomes = try Self.store(Batch.of(records), by: path, connection)
     #expect(
-      outcomes.rejected.map(\.record) == [9, 11, 15, 17] && outcomes.inserted == 196 && outcomes.statementCount < 80,
+      outcomes.rejected.map(\.record) == [9, 11, 15, 17] && outcomes.inserted == 196
+        && outcomes.statementCount < 80,
       "\(outcomes)")
     #expect(try connection.texts("SELECT DISTINCT b, v, d FROM t") == [["101", "11", "2024-02-29"]])
   }

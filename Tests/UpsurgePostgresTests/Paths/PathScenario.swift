@@ -156,9 +156,11 @@ extension OrderedScenario {
       name: "a key of floats", ddl: "CREATE TABLE t (d float8 PRIMARY KEY, r real, v float8)",
       columns: [
         Column(
-          name: "d", type: "float8", good: ["NaN", "nan", "0", "-0", "0.0", "1.5", "15e-1", "Infinity", "-inf", "5e-324"],
+          name: "d", type: "float8",
+          good: ["NaN", "nan", "0", "-0", "0.0", "1.5", "15e-1", "Infinity", "-inf", "5e-324"],
           bad: ["1e400", "1e-400", nil]),
-        Column(name: "r", type: "real", good: ["NaN", "0", "-0", "0.1", "0.10000000149"], bad: ["1e39", "x"]),
+        Column(
+          name: "r", type: "real", good: ["NaN", "0", "-0", "0.1", "0.10000000149"], bad: ["1e39", "x"]),
         Column(name: "v", type: "float8", good: ["NaN", "0", "-0", "1"]),
       ], match: "t.d = excluded.d", keyColumns: ["d"]),
     OrderedScenario(

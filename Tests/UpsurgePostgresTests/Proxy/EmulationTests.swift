@@ -101,7 +101,8 @@ struct EmulationTests {
     #expect(refused == [], "seed \(first)")
   }
 
-  @Test("A load into what stands for Citus finds bad records by transactions, and sends no savepoint for them")
+  @Test(
+    "A load into what stands for Citus finds bad records by transactions, and sends no savepoint for them")
   func citusLoad() throws {
     PostgresStores.register()
     let scratch = Scratch()
@@ -109,7 +110,8 @@ struct EmulationTests {
     let database = try ProxiedDatabase(
       emulation.faults + [.refuse(.containing("SAVEPOINT upsurge_part"), "25P02")])
     try database.direct.run(
-      "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 1), (5, 0); ALTER TABLE t ADD CONSTRAINT c CHECK (n < 7)")
+      "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 1), (5, 0); ALTER TABLE t ADD CONSTRAINT c CHECK (n < 7)"
+    )
     let bad: Set = [0, 77, 78, 250, 399]
     let text = "id,n\n" + (0..<400).map { "\($0),\(bad.contains($0) ? 9 : 1)\n" }.joined()
     var options = LoadOptions()
@@ -122,7 +124,8 @@ struct EmulationTests {
     #expect(summary.error == nil, "\(summary.error?.description ?? "")")
     #expect(summary.ledger.inserted == 393 && summary.ledger.updated == 1 && summary.ledger.unchanged == 1)
     #expect(summary.ledger.rejected == 5 && summary.ledger.read == 400)
-    let lines = try String(contentsOfFile: scratch.file("bad.ndjson"), encoding: .utf8).split(separator: "\n").dropFirst()
+    let lines = try String(contentsOfFile: scratch.file("bad.ndjson"), encoding: .utf8).split(separator: "\n")
+      .dropFirst()
     #expect(lines.map { line in bad.sorted().first { line.contains("\"raw\":\"\($0),9\"") } } == bad.sorted())
     #expect(database.proxy.events.filter(\.isAnswer) == [])
   }

@@ -21,7 +21,8 @@ struct RejectCostTests {
     server = try PostgresServer.shared()
     url = try server.freshDatabase()
     try server.psql(
-      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET log_statement = ''all''', current_database()); END $$", in: url)
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET log_statement = ''all''', current_database()); END $$",
+      in: url)
   }
 
   /// A trigger that refuses 9: of what it refuses nothing is known beforehand.
@@ -43,7 +44,9 @@ struct RejectCostTests {
     (options.rejects.onError, options.rejects.path) = (.reject, scratch.file("rejects.ndjson"))
     change(&options)
     let text = "id,n\n" + (0..<count).map { "\($0),\(bad.contains($0) ? 9 : 1)\n" }.joined()
-    return LoadJob(database: url, table: table, sources: [scratch.write(text, to: "feed.csv")], options: options).run()
+    return LoadJob(
+      database: url, table: table, sources: [scratch.write(text, to: "feed.csv")], options: options
+    ).run()
   }
 
   /// So many records, at random.
@@ -59,21 +62,25 @@ struct RejectCostTests {
     let log = try String(contentsOfFile: server.folder + "/log", encoding: .utf8)
     // 2026-11-27 09:40:45.123 UTC [4711] LOG:  statement: …
     let lines = log.split(separator: "\n").compactMap { line -> (session: Substring, text: Substring)? in
-      guard let open = line.firstIndex(of: "["), let close = line[open...].firstIndex(of: "]") else { return nil }
+      guard let open = line.firstIndex(of: "["), let close = line[open...].firstIndex(of: "]") else {
+        return nil
+      }
       return (line[open...close], line[line.index(after: close)...])
     }
     let own = Set(lines.filter { $0.text.contains(table) }.map(\.session))
     return lines.filter { line in
-      own.contains(line.session) && [" LOG:  statement: ", " LOG:  execute "].contains { line.text.hasPrefix($0) }
+      own.contains(line.session)
+        && [" LOG:  statement: ", " LOG:  execute "].contains { line.text.hasPrefix($0) }
     }
   }
 
   /// The records that the file of rejects has.
   private func rejectedRecords() throws -> [Int] {
-    try String(contentsOfFile: scratch.file("rejects.ndjson"), encoding: .utf8).split(separator: "\n").dropFirst().map { line in
-      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      return try #require(object?["record"] as? Int) - 1
-    }
+    try String(contentsOfFile: scratch.file("rejects.ndjson"), encoding: .utf8).split(separator: "\n")
+      .dropFirst().map { line in
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return try #require(object?["record"] as? Int) - 1
+      }
   }
 
   @Test("Ten bad records at random in 100,000 cost at most 300 statements, all of the load's")
@@ -111,7 +118,9 @@ struct RejectCostTests {
     #expect(try server.rows("SELECT count(*) AS n FROM \(table)", in: url) == ["3900"])
     var (kept, most, commitCount) = (0, 0, 0)
     for (_, text) in try statements() {
-      let (released, takenBack) = (text.count(of: "RELEASE upsurge_part"), text.count(of: "ROLLBACK TO upsurge_part"))
+      let (released, takenBack) = (
+        text.count(of: "RELEASE upsurge_part"), text.count(of: "ROLLBACK TO upsurge_part")
+      )
       kept += released - takenBack
       most = max(most, kept)
       if text.hasSuffix("COMMIT") { (kept, commitCount) = (0, commitCount + 1) }
@@ -128,8 +137,11 @@ struct RejectCostTests {
     #expect(refused.error != nil && committed > 0 && committed < 4000, "\(refused.error?.description ?? "")")
     #expect(try server.rows("SELECT count(*) AS n FROM \(table)", in: url) != ["0"])
     let resumed = load(4000, bad: bad)
-    #expect(resumed.error == nil && resumed.progress.resumedCount == committed, "\(resumed.error?.description ?? "")")
-    #expect(resumed.ledger.inserted == 3900 && resumed.ledger.rejected == 100 && resumed.ledger.unchanged == 0)
+    #expect(
+      resumed.error == nil && resumed.progress.resumedCount == committed,
+      "\(resumed.error?.description ?? "")")
+    #expect(
+      resumed.ledger.inserted == 3900 && resumed.ledger.rejected == 100 && resumed.ledger.unchanged == 0)
     #expect(try rejectedRecords() == bad.sorted())
   }
 }
