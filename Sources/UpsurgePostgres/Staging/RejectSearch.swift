@@ -184,7 +184,7 @@ struct RejectGap {
     let length = index - start
     start = index
     // Half of it is the last one: bad records often come together.
-    mean = mean.map { ($0 + length + 1) / 2 } ?? length
+    mean = mean.map { ($0 + length) / 2 } ?? length
     reach = max(1, mean ?? 1)
   }
 }

@@ -189,6 +189,28 @@ struct PartTests {
     #expect(BatchParts(0..<0, try Self.capabilities(connection, hasSavepoints: true)).next == nil)
   }
 
+  @Test("After bad records that come together few are tried at once, and after good ones more")
+  func gaps() {
+    var gap = RejectGap()
+    #expect(gap.reach == .max)
+    gap.grow()
+    gap.end(at: 1000)
+    #expect(gap.reach == 1000)
+    gap.grow()
+    gap.grow()
+    #expect(gap.reach == 4000)
+    var index = 1000
+    for _ in 0..<20 {
+      index += 1
+      gap.end(at: index)
+    }
+    #expect(gap.reach == 1)
+    gap.grow()
+    #expect(gap.reach == 2)
+    gap.end(at: index + 499)
+    #expect(gap.reach == 250)
+  }
+
   @Test("After a part that ended early the next ones are small, and grow")
   func windows() throws {
     let connection = try Server.database()
