@@ -66,18 +66,31 @@ package struct OrderedPlan: Sendable, Equatable {
     let isNew = RecordShape.isNew
     let kept = rules.conflict != .update ? nil : shape.keptSQL(found + " AND NOT (\(isNew))", row: "o", record: "s")
     if insertedTest == .joined {
+      let returned = key.parts.enumerated().map { "\($1.definition) AS upsurge_key_\($0)" }
       return """
         WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
-        w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING 1)
-        SELECT count(*) FILTER (WHERE upsurge_fresh), (SELECT count(*) FROM w) - count(*) FILTER (WHERE upsurge_fresh),
-          \(kept.map { "(\($0))" } ?? "0"), 0, 0
-        FROM m
+        w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING \(returned.joined(separator: ", ")))
+        SELECT stored - changed, changed, \(kept.map { "(\($0))" } ?? "0"), 0, 0
+        FROM (SELECT (SELECT count(*) FROM w) AS stored, \(changedCount(key)) AS changed) AS counts
         """
     }
     let test = insertedTest == .old ? "old.\(returnedKey(key)) IS NULL" : "(upsurge_row.xmax = 0)"
     return counting(
       "\(shape.insertHead)SELECT \(shape.values("s")) \(found)\(shape.filter) ORDER BY s.upsurge_ord \(onConflict(key)) RETURNING \(test) AS fresh",
       of: found + (rules.conflict == .fail ? "" : " AND \(isNew)"), kept: kept)
+  }
+
+  /// How many of the rows that were written were there before. A trigger may leave rows out, of which nothing comes back: the keys
+  /// that do say which are left. One that also changes the key has made a new row, as far as that can be known.
+  private func changedCount(_ key: PostgresIndex) -> String {
+    let equality = key.treatsNullsAsEqual ? "IS NOT DISTINCT FROM" : "="
+    let pairs = key.parts.enumerated().map { index, part in
+      "m.\(part.column?.quotedForPostgres ?? "upsurge_part_\(index)") \(equality) w.upsurge_key_\(index)"
+    }
+    return """
+      CASE WHEN (SELECT count(*) FROM w) = (SELECT count(*) FROM m) THEN (SELECT count(*) FROM m WHERE NOT upsurge_fresh)
+      ELSE (SELECT count(*) FROM m JOIN w ON \(pairs.joined(separator: " AND ")) WHERE NOT m.upsurge_fresh) END
+      """
   }
 
   /// - Parameter new: what the records are from that are to be new rows. A trigger may leave some of them out; where it leaves out a

@@ -102,14 +102,15 @@ struct TableReader {
     ORDER BY NOT i.indisprimary, i.indexrelid, p.part
     """
 
+  /// Triggers of partitions run for the table's rows, too.
   private static let constraintQuery = """
     SELECT 'constraint', conname, contype::text, pg_get_expr(conbin, conrelid), pg_get_constraintdef(oid),
       condeferrable, confrelid::regclass::text, confrelid = conrelid
     FROM pg_constraint k WHERE conrelid = $1::oid AND contype IN ('c', 'f', 'x')
       AND NOT EXISTS (SELECT FROM pg_constraint p WHERE p.oid = k.conparentid AND p.conrelid = k.conrelid)
     UNION ALL
-    SELECT 'trigger', tgname, tgtype::text, NULL, NULL, tgenabled IN ('O', 'A'), NULL, NULL
-    FROM pg_trigger WHERE tgrelid = $1::oid AND NOT tgisinternal
+    SELECT DISTINCT 'trigger', tgname, tgtype::text, NULL, NULL, tgenabled IN ('O', 'A'), NULL, NULL::boolean
+    FROM pg_trigger WHERE NOT tgisinternal AND (tgrelid = $1::oid OR tgrelid IN (SELECT relid FROM pg_partition_tree($1::oid)))
     UNION ALL
     SELECT 'rule', rulename, ev_type::text, NULL, NULL, NULL, NULL, NULL
     FROM pg_rewrite WHERE ev_class = $1::oid AND rulename <> '_RETURN'

@@ -75,7 +75,8 @@ extension RecordShape {
   /// The value of a record's column as one of the table's type.
   func value(of column: PostgresColumn, _ scope: String) -> String {
     let name = "\(scope).\(column.name.quotedForPostgres)"
-    return column.isDomain || binary(column).form == .castText ? "\(name)::\(column.typeName)" : name
+    guard column.isDomain || binary(column).form == .castText else { return name }
+    return AssignedText(column)?.sql(of: name) ?? "\(name)::\(column.typeName)"
   }
 
   /// The values of raw records.
@@ -104,8 +105,8 @@ extension RecordShape {
   /// How many of some records would change their row, were it not for the rules' condition; nil where there is not one.
   func keptSQL(_ found: String, row: String, record: String) -> String? {
     guard let condition = rules.condition else { return nil }
-    var free = OrderedRules(rules.conflict, changes: rules.changes)
-    free.action = rules.action
+    var free = rules
+    free.condition = nil
     let others = RecordShape(table, key: key, columns: columns.map(\.name), rules: free)
     return "SELECT count(*) \(found) AND (\(others.differs(row: row, record: record)))"
       + " AND (\(scoped(condition, row: row, record: record))) IS NOT TRUE"
@@ -119,8 +120,9 @@ extension RecordShape {
   /// Somebody's SQL, in which a name is a column of the row and `excluded` the record.
   func scoped(_ sql: String, row: String, record: String) -> String {
     let own = table.columns.map(\.name.quotedForPostgres)
+    let name = (rules.tableName ?? table.name).quotedForPostgres
     let rows =
-      "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(table.name.quotedForPostgres)(\(own.joined(separator: ", ")))"
+      "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(name)(\(own.joined(separator: ", ")))"
     // A scope within the other one: a name is looked for in the inner one first, so it is never ambiguous.
     // A comment at the end of the SQL ends with its line.
     let inner = "(SELECT \(sql)\n FROM \(rows))"
@@ -148,7 +150,8 @@ extension RecordShape {
     if rules.action != .store, key.predicate != nil || key.columns == nil {
       extra += ["tableoid AS upsurge_table", "ctid AS upsurge_place"]
     }
-    return "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
+    return
+      "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
   }
 
   private func expressions(_ key: PostgresIndex) -> [String] {

@@ -87,7 +87,7 @@ struct StagingTable {
   ) throws(PostgresFailure) -> [Int] {
     guard let sql = shape.repetitionsSQL() else { return [] }
     outcomes.statementCount += 1
-    // A value that its type does not take fails here already; halving finds it, as long as the parts are small.
+    // A value that its type does not take fails here already; the search finds it, as long as the parts are small.
     let connection = connection
     let cuts = try savepoints.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
       let rows = try connection.run(sql, []).rows
@@ -118,7 +118,8 @@ struct StagingTable {
     try connection.run("DELETE FROM \(table) WHERE upsurge_ord = ANY ('{\(list)}'::int4[])")
   }
 
-  func drop() throws(PostgresFailure) {
-    try connection.run("DROP TABLE \(RecordShape.staging)")
+  /// Ends the last part, and takes the table away.
+  func drop(_ savepoints: inout Savepoints) throws(PostgresFailure) {
+    try savepoints.settle(on: connection, then: "DROP TABLE \(RecordShape.staging)")
   }
 }

@@ -15,6 +15,7 @@ extension PostgresStore {
   ) throws(UpsurgeError) -> RunTransactions {
     let options = job.options
     let isTrial = options.output.dryRun != nil
+    noteRights(for: table, runs: !isTrial)
     var preparations: [String] = []
     if var making = table.making {
       making.isKeyedFirst =
@@ -112,13 +113,37 @@ extension PostgresStore {
     let hasSQL =
       merge.condition != nil
       || merge.columns.values.contains { if case .expression = $0 { true } else { false } }
-    guard hasSQL, let found = table.found else { return }
-    let plan = RecordPlan(table, found: found)
-    let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
-    let objection = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
-      try ExpressionCheck(shape).objection(connection)
+    if !hasSQL { return }
+    let objection = try session.reading(lockTimeout: lockTimeout) {
+      (connection) throws(PostgresFailure) -> UpsurgeError? in
+      var found = table.found
+      if found == nil { found = try trial(of: table.making, connection) }
+      guard let found else { return nil }
+      let plan = RecordPlan(table, found: found)
+      let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      return try ExpressionCheck(shape).objection(connection)
     }
     if let objection { throw objection }
+  }
+
+  /// A table that is to be made, made in a transaction that is rolled back.
+  /// - Returns: nil where the server would keep it.
+  private func trial(
+    of making: NewTable?, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> PostgresTable? {
+    guard let making, capabilities.family.keepsDDLInTransactions else { return nil }
+    try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName); \(making.creation)")
+    return try PostgresTable.read(schema: making.schema, name: making.ownName, connection)
+  }
+
+  /// Notes what the run needs, for the hint of what the server refuses.
+  private func noteRights(for table: TargetTable, runs keepsRuns: Bool) {
+    let place = runs(beside: table.name)
+    session.rights = WantedRights()
+    session.rights.add(place.schema, table.name.name, table.neededRights, isMade: table.making != nil)
+    guard keepsRuns else { return }
+    session.rights.add(
+      place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
   }
 
   private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {
@@ -186,7 +211,7 @@ extension PostgresStore {
         throw error
       }
     } catch {
-      guard error.sqlState == "23505" else { throw error.asError(on: session.target) }
+      guard error.sqlState == "23505" else { throw session.error(of: error) }
       throw UpsurgeError(
         .usage,
         "\(.createKey) cannot make the key: table \(table.name.shown.escapedForTerminal) has rows that share a value of "

@@ -21,6 +21,9 @@ final class PostgresStore: Store {
     defaultSchema = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
     }
+    session.rights.add(
+      name.schema ?? defaultSchema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
+    )
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
       throw UpsurgeError(

@@ -50,6 +50,7 @@ struct RecordPlan {
       changes: isDelete ? [:] : changes(of: names),
       condition: condition(names, isDelete: isDelete))
     rules.action = isDelete ? .delete : table.mode == .update ? .update : .store
+    rules.tableName = table.making?.name
     return rules
   }
 

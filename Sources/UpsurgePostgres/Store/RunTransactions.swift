@@ -53,7 +53,7 @@ class RunTransactions {
     do throws(PostgresFailure) {
       return try body()
     } catch {
-      throw refusal ?? error.asError(on: store.session.target)
+      throw refusal ?? store.session.error(of: error)
     }
   }
 }

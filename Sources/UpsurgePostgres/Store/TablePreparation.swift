@@ -44,7 +44,38 @@ struct TablePreparation {
       given: options.rules)
     if let making { target.preparations.append(making) }
     target.generatedColumns = try generated(columns, table)
+    target.otherTypes = try otherTypes(table)
     return target
+  }
+
+  /// The columns for which a type is given that is not theirs.
+  private func otherTypes(_ table: PostgresTable) throws(UpsurgeError) -> [(
+    column: PostgresColumn, given: String
+  )] {
+    var others: [(column: PostgresColumn, given: String)] = []
+    for (name, type) in options.table.types.sorted(by: { $0.key < $1.key }) {
+      guard let column = table.columnLike(name) else { continue }
+      let given = ServerType.name(type)
+      if given == column.typeName { continue }
+      let isSame = try session.asking { (connection) throws(PostgresFailure) in
+        // A length that is given must be the column's, too.
+        let sql =
+          "SELECT to_regtype($1)::oid IN ($2::oid, $3::oid) AND (strpos($1, '(') = 0 OR format_type($2::oid, -1) <> $4)"
+        let parameters: [PostgresParameter] = [
+          .text(given), .integer(Int64(column.type)), .integer(Int64(column.baseType)),
+          .text(column.typeName),
+        ]
+        do throws(PostgresFailure) {
+          return try connection.run(sql, parameters).first?.flag(0) ?? false
+        } catch {
+          // What is no type is not the column's.
+          if error.sqlState == "42601" { return false }
+          throw error
+        }
+      }
+      if !isSame { others.append((column, type)) }
+    }
+    return others
   }
 
   /// The columns that `--key` names, or those of the primary key.

@@ -166,6 +166,8 @@ extension HintTable {
         "name the table after the URL, without # or ?query=; a # of the database's own name is %23",
         "CREATE SCHEMA makes it, or name another one: SCHEMA.TABLE",
         "its owner can GRANT that right; or name a user in the URL who has it",
+        "… gives what is missing; the owner may run it",
+        "write …", "write …; PGPASSWORD or ~/.pgpass gives the password",
         "mirror into a file of SQLite; or upsurge load with --key stores what is new and what differs, and removes nothing",
         "a server is postgres://USER@HOST:PORT/DATABASE, in small letters; a file of SQLite is named by its path",
         "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'",
