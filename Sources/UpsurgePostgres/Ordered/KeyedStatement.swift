@@ -18,7 +18,7 @@ struct KeyedStatement {
       let rows = "SELECT \(rowPlace) \(found) AND NOT (\(isNew))\(allowed)"
       return """
         WITH m AS MATERIALIZED (\(rows)),
-        w AS (DELETE FROM \(shape.table.quotedName) AS upsurge_row USING m WHERE \(isPlace) RETURNING 1)
+        w AS (DELETE FROM \(shape.table.ownRows) AS upsurge_row USING m WHERE \(isPlace) RETURNING 1)
         SELECT 0, 0, \(kept ?? "0"), (SELECT count(*) FROM w), \(missing)
         """
     }
@@ -29,7 +29,7 @@ struct KeyedStatement {
     let rows = "SELECT \(rowPlace), \(shape.values("s")) \(found) AND NOT (\(isNew)) AND \(shape.differs(row: "o", record: "s"))"
     return """
       WITH m AS MATERIALIZED (\(rows)),
-      w AS (UPDATE \(shape.table.quotedName) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM m WHERE \(isPlace) RETURNING 1)
+      w AS (UPDATE \(shape.table.ownRows) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM m WHERE \(isPlace) RETURNING 1)
       SELECT 0, (SELECT count(*) FROM w), \(kept ?? "0"), 0, \(missing)
       """
   }

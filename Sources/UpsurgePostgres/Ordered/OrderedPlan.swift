@@ -34,7 +34,9 @@ package struct OrderedPlan: Sendable, Equatable {
     // A row that goes to a partition has system columns only where it was made over for it.
     let hasPartitions =
       shape.table.kind == .partitioned || shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions
-    insertedTest = capabilities.hasReturningOld ? .old : hasPartitions || !capabilities.hasXmax ? .joined : .xmax
+    // Who may read some columns may not read system columns.
+    let readsXmax = capabilities.hasXmax && !hasPartitions && shape.table.rights.selects
+    insertedTest = capabilities.hasReturningOld ? .old : readsXmax ? .xmax : .joined
   }
 
   package var table: PostgresTable { shape.table }
@@ -63,6 +65,7 @@ package struct OrderedPlan: Sendable, Equatable {
     let found = shape.found(key, in: part, from: source, bounds: bounds)
     let isNew = RecordShape.isNew
     let kept = rules.conflict != .update ? nil : shape.keptSQL(found + " AND NOT (\(isNew))", row: "o", record: "s")
+    if insertedTest == .joined, table.hasRowTriggers { return joinedStatement(key, found, kept: kept) }
     if insertedTest == .joined {
       return """
         WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
@@ -78,6 +81,20 @@ package struct OrderedPlan: Sendable, Equatable {
       kept: kept)
   }
 
+  /// A trigger may leave rows out, so those that were written are looked up among the records by their keys.
+  private func joinedStatement(_ key: PostgresIndex, _ found: String, kept: String?) -> String {
+    let written = key.parts.enumerated().map { "\($1.definition) AS upsurge_key_\($0)" }
+    let isRecord = key.parts.enumerated().map { index, part in
+      "m.\(part.column?.quotedForPostgres ?? "upsurge_part_\(index)") = w.upsurge_key_\(index)\(shape.collating(part))"
+    }
+    return """
+      WITH m AS MATERIALIZED (SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(found)\(shape.filter)),
+      w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING \(written.joined(separator: ", "))),
+      u AS (SELECT count(*) AS updated FROM m WHERE NOT upsurge_fresh AND EXISTS (SELECT FROM w WHERE \(isRecord.joined(separator: " AND "))))
+      SELECT (SELECT count(*) FROM w) - updated, updated, \(kept.map { "(\($0))" } ?? "0"), 0, 0 FROM u
+      """
+  }
+
   private func counting(_ insert: String, kept: String? = nil) -> String {
     """
     WITH w AS (\(insert))
@@ -91,7 +108,8 @@ package struct OrderedPlan: Sendable, Equatable {
   }
 
   private func onConflict(_ key: PostgresIndex) -> String {
-    let target = key.parts.map(\.definition).joined(separator: ", ")
+    let target = key.parts.map { $0.definition + ($0.column == nil ? "" : shape.collating($0)) }
+      .joined(separator: ", ")
     let predicate = key.predicate.map { " WHERE \($0)" } ?? ""
     switch rules.conflict {
     case .fail: return ""
