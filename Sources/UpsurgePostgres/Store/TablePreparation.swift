@@ -13,6 +13,8 @@ struct TablePreparation {
   /// PostgreSQL's limit, `MaxHeapAttributeNumber`.
   private static let columnLimit = 1_600
 
+  private static let systemColumns: Set<String> = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"]
+
   // MARK: - A table that is there
 
   func existing(_ table: PostgresTable) throws(UpsurgeError) -> TargetTable {
@@ -94,6 +96,12 @@ struct TablePreparation {
         "the column name \(String(column.name.prefix(40)).escapedForTerminal)… has \(column.name.utf8.count) bytes, and the server cuts names "
           + "after \(nameByteLimit)",
         hint: "\(.rename, "OLD=NEW") gives it a shorter name; \(.columns, "A,B") leaves it out")
+    }
+    for column in definition.columns where Self.systemColumns.contains(column.name) {
+      throw UpsurgeError(
+        .badInput, "\(column.name) is the name of a system column, which every table of PostgreSQL has",
+        column: column.name,
+        hint: "\(.rename, "OLD=NEW") gives it another name; \(.columns, "A,B") leaves it out")
     }
     if definition.columns.count > Self.columnLimit {
       throw UpsurgeError(
