@@ -117,7 +117,7 @@ final class BatchStore {
   /// Locks a table that this run makes, so that it stays what it is until the transaction ends.
   /// - Throws: `schemaChanged` where another run has made it anew.
   private func hold(_ found: PostgresTable, _ connection: PostgresConnection) throws(PostgresFailure) {
-    guard let making = table.making, making.run != nil else { return }
+    guard let making = table.making, making.run != nil, capabilities.family.keepsDDLInTransactions else { return }
     let name = making.ownQuotedName
     try connection.run("LOCK TABLE \(name) IN ROW EXCLUSIVE MODE")
     let mark = try connection.run("SELECT obj_description(to_regclass($1), 'pg_class')", [.text(name)])

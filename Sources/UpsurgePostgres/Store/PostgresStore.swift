@@ -186,6 +186,9 @@ final class PostgresStore: Store {
       throw UpsurgeError(
         .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
         hint: "load the table that it shows")
+    case .view where !options.rules.key.isEmpty:
+      throw UpsurgeError(
+        .usage, "\(shown) is a view, which has no key", hint: "load the table that it shows")
     case .foreign:
       if !options.rules.key.isEmpty {
         throw UpsurgeError(

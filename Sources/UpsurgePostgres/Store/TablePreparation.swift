@@ -84,12 +84,29 @@ struct TablePreparation {
 
   /// The table as the input says it.
   func new(nameByteLimit: Int) throws(UpsurgeError) -> TargetTable {
+    try checkTarget()
     let inferred = try source.inferColumnsOfNewTable(options: options)
     let control = try control { _ in false }
     let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
     // Judges names, types and key as for every table.
     let definition = try TableDefinition(
       name: place.name, inferred: stored, options: options, mustKnowTypes: isOnlySource && !source.isJSON)
+    try check(definition, nameByteLimit: nameByteLimit)
+    let types = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
+    }
+    let columns = zip(definition.columns, stored).map { column, found in
+      let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
+      return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
+    }
+    let making = NewTable(
+      schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
+      indexes: options.indexes.wanted.map { NewTable.Index($0) })
+    return try target(
+      making, control, guessed: Set(stored.filter { types[SQLName.folded($0.name)] == nil }.map(\.name)))
+  }
+
+  /// - Throws: `badInput` for names and numbers of columns that no table of PostgreSQL has.
+  private func check(_ definition: TableDefinition, nameByteLimit: Int) throws(UpsurgeError) {
     for column in definition.columns where column.name.utf8.count > nameByteLimit {
       throw UpsurgeError(
         .badInput,
@@ -109,17 +126,20 @@ struct TablePreparation {
         "\(source.opened.name) has \(definition.columns.count) columns, and PostgreSQL takes at most \(Self.columnLimit) in a table",
         hint: "\(.columns, "A,B") loads only some")
     }
-    let types = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
+  }
+
+  /// - Throws: `usage` for keys that only a table that is there can have.
+  private func checkTarget() throws(UpsurgeError) {
+    let wanted: Wording
+    switch options.rules.target {
+    case .primaryKey, .columns: return
+    case .index(let name): wanted = "\(.keyIndex, name.escapedForTerminal)"
+    case .any: wanted = "\(.anyKey)"
+    case .firstOf: wanted = "more than one \(.key)"
     }
-    let columns = zip(definition.columns, stored).map { column, found in
-      let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
-      return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
-    }
-    let making = NewTable(
-      schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
-      indexes: options.indexes.wanted.map { NewTable.Index($0) })
-    return try target(
-      making, control, guessed: Set(stored.filter { types[SQLName.folded($0.name)] == nil }.map(\.name)))
+    throw UpsurgeError(
+      .usage, "\(saying: wanted) is for a table that is there, and \(place.shown.escapedForTerminal) is new",
+      hint: "\(.key, "COLS") names the columns of its key")
   }
 
   /// A table that an earlier part of the run has made, and which has the engine's own name yet.

@@ -103,6 +103,22 @@ struct PostgresKindTests {
     #expect(KindScenario.counts(scenario.load("id,v\n1,a\n")) == [1, 0, 0, 0, 0, 0])
   }
 
+  @Test("A view stores what its trigger stores, and has no key")
+  func view() throws {
+    let scenario = try KindScenario(
+      """
+      CREATE TABLE base (id int PRIMARY KEY, v int); CREATE VIEW t AS SELECT * FROM base;
+      CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.v = 0 THEN RETURN NULL; END IF;
+        INSERT INTO base VALUES (NEW.id, NEW.v); RETURN NEW; END $$;
+      CREATE TRIGGER storing INSTEAD OF INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()
+      """)
+    #expect(KindScenario.counts(scenario.load("id,v\n1,1\n2,0\n1,3\n4,4\n")) == [2, 0, 1, 0, 0, 1])
+    #expect(try scenario.rows("SELECT * FROM base ORDER BY 1") == ["1|1", "4|4"])
+    let refused = scenario.load("id,v\n1,1\n") { $0.rules.key = ["id"] }
+    #expect(refused.exitCode == 64 && refused.error?.hint == "load the table that it shows")
+    #expect(KindScenario.counts(scenario.load("id,v\n1,1\n", table: "base")) == [0, 0, 1, 0, 0, 0])
+  }
+
   @Test("The key of rows that are not deleted needs no column that says so")
   func partialKey() throws {
     let scenario = try KindScenario(

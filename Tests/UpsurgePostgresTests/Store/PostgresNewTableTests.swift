@@ -38,6 +38,16 @@ struct PostgresNewTableTests {
     #expect(try scenario.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('t', 'upsurge_new_t')") == ["0"])
   }
 
+  @Test("Keys that only a table that is there can have are no reason to make one without", arguments: [0, 1, 2])
+  func missingKey(kind: Int) throws {
+    let scenario = try KindScenario()
+    let targets = [.index("t_pkey"), .any, .firstOf([.columns(["id"]), .columns(["v"])])] as [ConflictTarget]
+    let refused = scenario.load("id,v\n1,1\n") { $0.rules.target = targets[kind] }
+    #expect(refused.exitCode == 64 && refused.error?.hint == "--key COLS names the columns of its key")
+    #expect(try scenario.rows("SELECT to_regclass('t') IS NULL AS n") == ["true"])
+    #expect(KindScenario.counts(scenario.load("id,v\n1,1\n", key)) == [1, 0, 0, 0, 0, 0])
+  }
+
   @Test("Names of system columns are refused with the way to another one")
   func systemColumns() throws {
     let scenario = try KindScenario()
@@ -73,8 +83,8 @@ struct PostgresNewTableTests {
       $0.transaction.commitEvery = 100
       $0.tuning.batchSizes.recordCount = 100
     }
-    let good = "id,n\n" + (1...500).map { "\($0),\($0)\n" }.joined()
-    #expect(scenario.load(good + "501,x,y\n502,1\n", small).progress.committedCount > 0)
+    let text = "id,n\n" + (1...500).map { "\($0),\($0)\n" }.joined() + "501,x,y\n502,1\n"
+    #expect(scenario.load(text, small).progress.committedCount > 0)
     let mark = try scenario.rows("SELECT obj_description('upsurge_new_t'::regclass) AS d")
     let run = try scenario.rows("SELECT run FROM upsurge_runs")
     #expect(mark == ["'upsurge fills this table in run \(run.first ?? "")'"])
@@ -82,7 +92,10 @@ struct PostgresNewTableTests {
     try scenario.server.psql(
       "DROP TABLE upsurge_new_t; CREATE TABLE upsurge_new_t (id bigint NOT NULL, n bigint); COMMENT ON TABLE upsurge_new_t IS 'upsurge fills this table in run 99'; INSERT INTO upsurge_new_t VALUES (9, 9)",
       in: scenario.url)
-    let other = scenario.load(good + "501,501\n502,1\n", small)
+    let other = scenario.load(text) {
+      small(&$0)
+      $0.rejects.onError = .reject
+    }
     #expect(other.error?.message.contains("another run makes the table") == true)
     #expect(try scenario.rows("SELECT * FROM upsurge_new_t") == ["9|9"])
   }
