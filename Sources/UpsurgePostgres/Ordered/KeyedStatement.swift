@@ -19,7 +19,7 @@ struct KeyedStatement {
       return """
         WITH m AS MATERIALIZED (\(rows)),
         w AS (DELETE FROM \(shape.table.ownRows) AS upsurge_row USING m WHERE \(isPlace) RETURNING 1)
-        SELECT 0, 0, \(kept ?? "0"), (SELECT count(*) FROM w), \(missing)
+        SELECT 0, 0, \(kept ?? "0"), (SELECT count(*) FROM w), \(missing)\(withheld)
         """
     }
     let changed = shape.changedColumns
@@ -30,8 +30,13 @@ struct KeyedStatement {
     return """
       WITH m AS MATERIALIZED (\(rows)),
       w AS (UPDATE \(shape.table.ownRows) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM m WHERE \(isPlace) RETURNING 1)
-      SELECT 0, (SELECT count(*) FROM w), \(kept ?? "0"), 0, \(missing)
+      SELECT 0, (SELECT count(*) FROM w), \(kept ?? "0"), 0, \(missing)\(withheld)
       """
+  }
+
+  /// Rows that a policy shows and lets nobody change are as good as missing.
+  private var withheld: String {
+    shape.table.hasRowSecurity ? " + (SELECT count(*) FROM m) - (SELECT count(*) FROM w)" : ""
   }
 
   /// What finds a row again: its key, where that is columns, or its place.

@@ -67,10 +67,12 @@ struct PostgresColumnKindTests {
     scenario.url = scenario.server.socketURL(database: String(database), user: "kinds_policy")
     let text = "id,own,v\n1,me,x\n2,you,x\n3,me,x\n4,you,n\n5,me,n\n1,me,no\n"
     #expect(KindScenario.counts(scenario.load(text)) == [1, 1, 0, 0, 0, 4])
+    let update = scenario.load("id,own,v\n1,me,y\n2,you,y\n3,me,y\n5,me,n\n5,me,no\n") { $0.rules.mode = .update }
+    #expect(KindScenario.counts(update) == [0, 1, 1, 2, 0, 1])
     let missing = scenario.load("id\n1\n", table: "u")
     #expect(missing.exitCode == 1 && missing.ledger.rejected == 0)
     scenario.url = owner
-    #expect(try scenario.rows("SELECT * FROM t ORDER BY 1") == ["1|'me'|'x'", "2|'you'|'b'", "3|'hidden'|'c'", "5|'me'|'n'"])
+    #expect(try scenario.rows("SELECT * FROM t ORDER BY 1") == ["1|'me'|'y'", "2|'you'|'b'", "3|'hidden'|'c'", "5|'me'|'n'"])
   }
 
   @Test("Who may read and write some columns needs no right to the others")
