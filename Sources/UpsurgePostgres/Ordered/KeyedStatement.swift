@@ -18,7 +18,7 @@ struct KeyedStatement {
       let rows = "SELECT \(rowPlace) \(found) AND NOT (\(isNew))\(allowed)"
       return """
         WITH m AS MATERIALIZED (\(rows)),
-        w AS (DELETE FROM \(shape.table.quotedName) AS upsurge_row USING m WHERE \(isPlace) RETURNING 1)
+        w AS (DELETE FROM \(shape.table.ownRows) AS upsurge_row USING m WHERE \(isPlace) RETURNING 1)
         SELECT 0, 0, \(kept ?? "0"), (SELECT count(*) FROM w), \(missing)\(leftOut)
         """
     }
@@ -29,12 +29,12 @@ struct KeyedStatement {
     let rows = "SELECT \(rowPlace), \(shape.values("s")) \(found) AND NOT (\(isNew)) AND \(shape.differs(row: "o", record: "s"))"
     return """
       WITH m AS MATERIALIZED (\(rows)),
-      w AS (UPDATE \(shape.table.quotedName) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM m WHERE \(isPlace) RETURNING 1)
+      w AS (UPDATE \(shape.table.ownRows) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM m WHERE \(isPlace) RETURNING 1)
       SELECT 0, (SELECT count(*) FROM w), \(kept ?? "0"), 0, \(missing)\(leftOut)
       """
   }
 
-  /// Those that a trigger leaves out, or whose row has gone meanwhile.
+  /// Those that a trigger leaves out or a policy withholds, or whose row has gone meanwhile.
   private var leftOut: String { " + (SELECT count(*) FROM m) - (SELECT count(*) FROM w)" }
 
   /// What finds a row again: its key, where that is columns, or its place.

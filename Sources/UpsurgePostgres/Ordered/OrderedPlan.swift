@@ -34,7 +34,9 @@ package struct OrderedPlan: Sendable, Equatable {
     // A row that goes to a partition has system columns only where it was made over for it.
     let hasPartitions =
       shape.table.kind == .partitioned || shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions
-    insertedTest = capabilities.hasReturningOld ? .old : hasPartitions || !capabilities.hasXmax ? .joined : .xmax
+    // Who may read some columns may not read system columns.
+    let readsXmax = capabilities.hasXmax && !hasPartitions && shape.table.rights.selects
+    insertedTest = capabilities.hasReturningOld ? .old : readsXmax ? .xmax : .joined
   }
 
   package var table: PostgresTable { shape.table }
@@ -65,13 +67,14 @@ package struct OrderedPlan: Sendable, Equatable {
     let found = shape.found(key, in: part, from: source, bounds: bounds)
     let isNew = RecordShape.isNew
     let kept = rules.conflict != .update ? nil : shape.keptSQL(found + " AND NOT (\(isNew))", row: "o", record: "s")
+    if insertedTest == .joined, table.hasRowTriggers { return joinedStatement(key, found, kept: kept) }
     if insertedTest == .joined {
-      let returned = key.parts.enumerated().map { "\($1.definition) AS upsurge_key_\($0)" }
       return """
         WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
-        w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING \(returned.joined(separator: ", ")))
-        SELECT stored - changed, changed, \(kept.map { "(\($0))" } ?? "0"), 0, 0
-        FROM (SELECT (SELECT count(*) FROM w) AS stored, \(changedCount(key)) AS changed) AS counts
+        w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING 1)
+        SELECT count(*) FILTER (WHERE upsurge_fresh), (SELECT count(*) FROM w) - count(*) FILTER (WHERE upsurge_fresh),
+          \(kept.map { "(\($0))" } ?? "0"), 0, 0
+        FROM m
         """
     }
     let test = insertedTest == .old ? "old.\(returnedKey(key)) IS NULL" : "(upsurge_row.xmax = 0)"
@@ -80,16 +83,19 @@ package struct OrderedPlan: Sendable, Equatable {
       of: found + (rules.conflict == .fail ? "" : " AND \(isNew)"), kept: kept)
   }
 
-  /// How many of the rows that were written were there before. A trigger may leave rows out, of which nothing comes back: the keys
-  /// that do say which are left. One that also changes the key has made a new row, as far as that can be known.
-  private func changedCount(_ key: PostgresIndex) -> String {
+  /// A trigger may leave rows out, so those that were written are looked up among the records by their keys.
+  private func joinedStatement(_ key: PostgresIndex, _ found: String, kept: String?) -> String {
+    let written = key.parts.enumerated().map { "\($1.definition) AS upsurge_key_\($0)" }
     let equality = key.treatsNullsAsEqual ? "IS NOT DISTINCT FROM" : "="
-    let pairs = key.parts.enumerated().map { index, part in
-      "m.\(part.column?.quotedForPostgres ?? "upsurge_part_\(index)") \(equality) w.upsurge_key_\(index)"
+    let isRecord = key.parts.enumerated().map { index, part in
+      "m.\(part.column?.quotedForPostgres ?? "upsurge_part_\(index)") \(equality) w.upsurge_key_\(index)\(shape.collating(part))"
     }
     return """
-      CASE WHEN (SELECT count(*) FROM w) = (SELECT count(*) FROM m) THEN (SELECT count(*) FROM m WHERE NOT upsurge_fresh)
-      ELSE (SELECT count(*) FROM m JOIN w ON \(pairs.joined(separator: " AND ")) WHERE NOT m.upsurge_fresh) END
+      WITH m AS MATERIALIZED (SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(found)\(shape.filter)),
+      w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING \(written.joined(separator: ", "))),
+      u AS (SELECT count(*) AS updated FROM m WHERE NOT upsurge_fresh AND EXISTS (SELECT FROM w WHERE \(isRecord.joined(separator: " AND "))))
+      SELECT (SELECT count(*) FROM w) - updated, updated, \(kept.map { "(\($0))" } ?? "0"), 0,
+        (SELECT count(*) FROM m WHERE upsurge_fresh) - (SELECT count(*) FROM w) + updated FROM u
       """
   }
 
@@ -109,7 +115,8 @@ package struct OrderedPlan: Sendable, Equatable {
   }
 
   private func onConflict(_ key: PostgresIndex) -> String {
-    let target = key.parts.map(\.definition).joined(separator: ", ")
+    let target = key.parts.map { $0.definition + ($0.column == nil ? "" : shape.collating($0)) }
+      .joined(separator: ", ")
     let predicate = key.predicate.map { " WHERE \($0)" } ?? ""
     switch rules.conflict {
     case .fail: return ""

@@ -42,7 +42,7 @@ struct AppendStore {
     if shape.rules.conflict == .fail { return true }
     let range = KeyBounds(rows, order).map { " WHERE " + $0.sql(of: key, row: "upsurge_row") } ?? ""
     outcomes.statementCount += 1
-    let sql = "SELECT EXISTS (SELECT FROM \(shape.table.quotedName) AS upsurge_row\(range))"
+    let sql = "SELECT EXISTS (SELECT FROM \(shape.table.ownRows) AS upsurge_row\(range))"
     return try connection.run(sql, []).first?.flag(0) == false
   }
 

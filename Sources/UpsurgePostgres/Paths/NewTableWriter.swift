@@ -58,16 +58,17 @@ package struct NewTableWriter: ~Copyable {
     let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
     try connection.run("SAVEPOINT upsurge_key")
     do throws(PostgresFailure) {
-      let steps = [isKeyed ? nil : key, newTable.renaming].compactMap { $0 } + newTable.indexCreations
-      try connection.run(steps.joined(separator: "; "))
+      if !isKeyed, let key { try connection.run(key) }
       try connection.run("RELEASE upsurge_key")
-      return .complete
     } catch {
-      guard error.sqlState == "23505", !isKeyed, let key else { throw error }
+      // A key that comes twice, or is too large for an index.
+      guard error.kind == .record, let key else { throw error }
       try connection.run(
         "ROLLBACK TO upsurge_key; RELEASE upsurge_key; TRUNCATE \(newTable.ownQuotedName); \(key)")
       return .keyComesTwice
     }
+    try connection.run(([newTable.renaming] + newTable.indexCreations).joined(separator: "; "))
+    return .complete
   }
 
   private var isKeyNameFree: Bool {

@@ -39,6 +39,12 @@ package struct BatchOutcomes: Sendable, Equatable {
     }
   }
 
+  /// - Throws: where the server has counted more rows than there are records, so that no ledger is right.
+  func check() throws(PostgresFailure) {
+    if counts.allSatisfy({ $0 >= 0 }) { return }
+    throw PostgresFailure(.other, "the server has written more rows than there were records")
+  }
+
   /// Puts rejects in the order of their records, and forgets those of records that are not done.
   mutating func arrangeRejects() {
     if let next { rejected.removeAll { $0.record >= next } }

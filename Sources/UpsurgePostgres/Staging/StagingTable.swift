@@ -20,12 +20,15 @@ struct StagingTable {
 
   /// Its columns have the collations of the table's own, so that they can be compared.
   private var creation: String {
+    // Without a key nothing is compared, and a user who may only insert may not read the table.
+    let isInsert = shape.key == nil
     let list = zip(shape.columns, shape.binaryColumns).map { column, binary in
-      "\(column.name.quotedForPostgres)::\(binary.stagingType) AS \(column.name.quotedForPostgres)"
+      let name = column.name.quotedForPostgres
+      return "\(isInsert ? "NULL" : name)::\(binary.stagingType) AS \(name)"
     }
     return
       "CREATE TEMPORARY TABLE \(Self.name) ON COMMIT DROP AS SELECT \((["0::int4 AS upsurge_ord"] + list).joined(separator: ", "))"
-      + " FROM \(shape.table.quotedName) WITH NO DATA"
+      + (isInsert ? "" : " FROM \(shape.table.quotedName)") + " WITH NO DATA"
   }
 
   private var copy: String {

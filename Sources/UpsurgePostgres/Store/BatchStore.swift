@@ -94,6 +94,7 @@ final class BatchStore {
       let writer = try writer(for: group.kind, plan, connection)
       let outcomes = try writer.store(batch, group.records, within: &savepoints)
       outcome.next = outcomes.next
+      try outcomes.check()
       outcome.add(outcomes, mode: group.kind.isDelete ? .delete : table.mode)
     }
     outcome.rejected.sort { $0.record < $1.record }
@@ -103,8 +104,10 @@ final class BatchStore {
   /// Looks at the table on a connection that is new, and adds the columns that it is to have.
   private func prepare(_ connection: PostgresConnection) throws(PostgresFailure) -> RecordPlan {
     let isSame = self.connection === connection
+    if isSame, let plan { try hold(plan.found, connection) }
     if isSame, additions.isEmpty, let plan { return plan }
     var found = try read(connection)
+    if let found { try hold(found, connection) }
     // A table that has gone with rows that are committed is not made again.
     if found == nil, let making = table.making, !hasCommitted {
       try connection.run(
@@ -124,6 +127,19 @@ final class BatchStore {
     let plan = RecordPlan(self.table, found: table)
     (self.connection, self.plan, writers) = (connection, plan, [:])
     return plan
+  }
+
+  /// Locks a table that this run makes, so that it stays what it is until the transaction ends.
+  /// - Throws: `schemaChanged` where another run has made it anew.
+  private func hold(_ found: PostgresTable, _ connection: PostgresConnection) throws(PostgresFailure) {
+    guard let making = table.making, making.run != nil, capabilities.family.keepsDDLInTransactions else { return }
+    let name = making.ownQuotedName
+    try connection.run("LOCK TABLE \(name) IN ROW EXCLUSIVE MODE")
+    let mark = try connection.run("SELECT obj_description(to_regclass($1), 'pg_class')", [.text(name)])
+    if mark.first?.text(0) == making.mark { return }
+    throw PostgresFailure(
+      .schemaChanged, "another run makes the table \(table.name.shown): \(making.ownName) is not this run's any more",
+      sqlState: "42P01")
   }
 
   /// The columns were added with a commit.
@@ -169,7 +185,7 @@ final class BatchStore {
       columns.indices.filter { !kind.lacks($0) }.compactMap { plan.column(of: columns[$0])?.name })
     let named = plan.found.columns.filter { column in
       key.parts.contains { part in
-        part.column.map { $0 == column.name } ?? part.definition.contains(column.name)
+        part.column.map { $0 == column.name } ?? part.operands.contains(column.name)
       }
     }
     return named.first { !given.contains($0.name) }?.name

@@ -27,6 +27,7 @@ extension PostgresStore {
         try checkMakers(of: making)
         try checkOwn(making)
         preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+        if capabilities.family.keepsDDLInTransactions { preparations += making.trial }
       }
     }
     preparations += table.preparations
@@ -54,6 +55,7 @@ extension PostgresStore {
         .guardRefused, "another process has taken up the run meanwhile",
         hint: "upsurge runs \(place.quotedForShell) lists what has not ended")
     }
+    table.making?.run = run
     return PartTransactions(
       self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
       session.cancellation)
@@ -185,7 +187,7 @@ extension PostgresStore {
   /// - Throws: `guardRefused` where somebody else's table has the name that the new one is filled under.
   private func checkOwn(_ making: NewTable) throws(UpsurgeError) {
     let sql =
-      "SELECT to_regclass($1) IS NOT NULL AND obj_description(to_regclass($1), 'pg_class') IS DISTINCT FROM $2"
+      "SELECT to_regclass($1) IS NOT NULL AND coalesce(obj_description(to_regclass($1), 'pg_class'), '') NOT LIKE $2 || '%'"
     let isOthers = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run(sql, [.text(making.ownQuotedName), .text(NewTable.mark)]).first?.flag(0) ?? false
     }

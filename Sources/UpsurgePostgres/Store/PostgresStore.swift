@@ -99,7 +99,7 @@ final class PostgresStore: Store {
         guard let table = try PostgresTable.read(schema: place.schema, name: name, connection) else {
           return true
         }
-        guard table.kind == .table || table.kind == .partitioned else { return false }
+        guard table.kind == .table || table.kind == .partitioned, table.rights.selects else { return false }
         let rows = try connection.run("SELECT EXISTS (SELECT FROM \(table.quotedName))", [])
         return rows.first?.flag(0) != true
       }
@@ -209,6 +209,9 @@ final class PostgresStore: Store {
       throw UpsurgeError(
         .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
         hint: "load the table that it shows")
+    case .view where !options.rules.key.isEmpty:
+      throw UpsurgeError(
+        .usage, "\(shown) is a view, which has no key", hint: "load the table that it shows")
     case .foreign:
       if !options.rules.key.isEmpty {
         throw UpsurgeError(
@@ -222,6 +225,25 @@ final class PostgresStore: Store {
         .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
         hint: "load each partition on its own server")
     }
+    try checkRules(of: table, shown)
+  }
+
+  /// - Throws: `usage` for a rule that PostgreSQL does not combine with statements that count what they store.
+  private func checkRules(of table: PostgresTable, _ shown: String) throws(UpsurgeError) {
+    let hasKey = !options.rules.key.isEmpty || table.primaryKey != nil
+    let events: Set<PostgresRule.Event> =
+      switch options.rules.mode ?? (hasKey ? .upsert : .insert) {
+      case .insert: [.insert]
+      case .update: [.update]
+      case .delete: [.delete]
+      default: [.insert, .update]
+      }
+    let deletes: Set<PostgresRule.Event> = options.rules.tombstone == nil ? [] : [.delete]
+    guard let rule = table.rules.first(where: { events.union(deletes).contains($0.event) }) else { return }
+    throw UpsurgeError(
+      .usage,
+      "\(shown) has the rule \(rule.name.escapedForTerminal) on \(rule.event.rawValue), and what a rule stores cannot be counted",
+      hint: "make a trigger of the rule, and DROP RULE \(rule.name.escapedForTerminal) ON \(shown)")
   }
 
   func setUp(_ table: inout TargetTable, for input: LoadInput) {}
