@@ -47,7 +47,9 @@ struct KeyedStatement {
     guard let columns = plainColumns else {
       return "upsurge_row.tableoid = m.upsurge_table AND upsurge_row.ctid = m.upsurge_place"
     }
-    return columns.enumerated().map { "upsurge_row.\($1.quotedForPostgres) = m.upsurge_key_\($0)" }.joined(separator: " AND ")
+    let equality = key.treatsNullsAsEqual ? "IS NOT DISTINCT FROM" : "="
+    return columns.enumerated().map { "upsurge_row.\($1.quotedForPostgres) \(equality) m.upsurge_key_\($0)" }
+      .joined(separator: " AND ")
   }
 
   private var plainColumns: [String]? { key.predicate == nil ? key.columns : nil }

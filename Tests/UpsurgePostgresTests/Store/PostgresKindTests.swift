@@ -63,7 +63,7 @@ struct PostgresKindTests {
     let scenario = try KindScenario(Self.partitions + Self.leavingOut + " \(table) FOR EACH ROW EXECUTE FUNCTION f()")
     try scenario.server.psql("INSERT INTO t VALUES (4, 'd', 4), (5, 'e', 5)", in: scenario.url)
     let summary = scenario.load("id,c,v\n1,a,0\n2,b,0\n3,c,1\n4,x,4\n5,e,5\n101,f,1\n500,z,1\n")
-    #expect(KindScenario.counts(summary) == [2, 1, 3, 0, 0, 1])
+    #expect(KindScenario.counts(summary) == [2, 1, 1, 2, 0, 1])
     #expect(try scenario.rows("SELECT id, c FROM t ORDER BY 1") == ["3|'c'", "4|'x'", "5|'e'", "101|'f'"])
   }
 
@@ -112,7 +112,7 @@ struct PostgresKindTests {
         INSERT INTO base VALUES (NEW.id, NEW.v); RETURN NEW; END $$;
       CREATE TRIGGER storing INSTEAD OF INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()
       """)
-    #expect(KindScenario.counts(scenario.load("id,v\n1,1\n2,0\n1,3\n4,4\n")) == [2, 0, 1, 0, 0, 1])
+    #expect(KindScenario.counts(scenario.load("id,v\n1,1\n2,0\n1,3\n4,4\n")) == [2, 0, 0, 1, 0, 1])
     #expect(try scenario.rows("SELECT * FROM base ORDER BY 1") == ["1|1", "4|4"])
     let refused = scenario.load("id,v\n1,1\n") { $0.rules.key = ["id"] }
     #expect(refused.exitCode == 64 && refused.error?.hint == "load the table that it shows")
