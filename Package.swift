@@ -4,7 +4,8 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
-// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeCommand;
+// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeMove
+// <- UpsurgeCommand;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
@@ -72,6 +73,12 @@ let package = Package(
       dependencies: [
         "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeRecords",
       ]),
+    // Whole databases from one kind of store to the other; knows both by protocols.
+    .target(
+      name: "UpsurgeMove",
+      dependencies: [
+        "Upsurge", "UpsurgePostgres", "UpsurgeInput", "UpsurgeState", "UpsurgeSQLite", "UpsurgeRecords",
+      ]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
@@ -111,7 +118,8 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeInput", "UpsurgeRecords",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgeMove", "UpsurgePostgres", "UpsurgeInput",
+        "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -190,6 +198,11 @@ let package = Package(
         "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport",
         "TestSupport",
       ]),
+    .testTarget(
+      name: "UpsurgeMoveTests",
+      dependencies: [
+        "UpsurgeMove", "UpsurgePostgres", "Upsurge", "UpsurgeSQLite", "UpsurgeRecords", "PostgresSupport", "TestSupport",
+      ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
       name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
@@ -230,7 +243,7 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
-    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres",
+    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgeMove", "UpsurgePostgres",
     "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =

@@ -13,7 +13,7 @@ enum HintSources {
 
   /// The modules that speak to who runs the command. Those for Swift code have no options to name.
   static let folders = [
-    "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing",
+    "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeMove", "UpsurgeParsing",
     "UpsurgePlan", "UpsurgePostgres", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
   ]
 

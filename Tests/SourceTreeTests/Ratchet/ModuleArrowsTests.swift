@@ -25,9 +25,10 @@ import Testing
     "UpsurgePostgres": [
       "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeState", "UpsurgeStorage",
     ],
+    "UpsurgeMove": ["Upsurge", "UpsurgeInput", "UpsurgePostgres", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState"],
     "UpsurgeCommand": [
-      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres",
-      "UpsurgeRecords",
+      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeMove",
+      "UpsurgePostgres", "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": [
