@@ -36,7 +36,7 @@ extension CommandGuide {
           """)
     ],
     endings: [
-      Ending("0", "moved, and equal on both sides; or the plan was printed"),
+      Ending("0", "moved and equal on both sides, or the plan was printed"),
       Ending("3", "ended early: rerun the command to go on"),
       Ending(
         "4",

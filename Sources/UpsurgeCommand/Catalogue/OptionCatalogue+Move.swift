@@ -4,14 +4,14 @@ extension OptionCatalogue {
   /// What only `upsurge move` takes.
   static let move: [OptionSpecification] = [
     OptionSpecification(
-      .table, of: .move, .list(String.self), named: "TABLE", help: "Move only this table. May be given again."
+      .table, of: .move, .list(String.self), named: "TABLE", help: "Move only this table."
     ),
     OptionSpecification(
       .except, of: .move, .list(String.self), named: "TABLE",
-      help: "Leave this table out. May be given again."),
+      help: "Leave this table out."),
     OptionSpecification(
       .type, of: .move, .list(String.self), named: "TABLE.COLUMN:TYPE",
-      help: "The type of a column in the new database, as in orders.note:text. May be given again."),
+      help: "The type of a column in the new database, as in orders.note:text."),
     OptionSpecification(
       .schema, of: .move, named: "SCHEMA",
       help: "The schema of PostgreSQL that is moved, or moved into. It is made if it is missing."),
