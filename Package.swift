@@ -4,6 +4,7 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
+// UpsurgeBench and UpsurgePostgres <- UpsurgePostgresBench <- UpsurgeCommand;
 // UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeMove
 // <- UpsurgeCommand;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
@@ -85,6 +86,9 @@ let package = Package(
       dependencies: [
         "CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords",
       ]),
+    // What `upsurge bench postgres://…` measures: a server, by libpq and by the engine.
+    .target(
+      name: "UpsurgePostgresBench", dependencies: ["Upsurge", "UpsurgeBench", "UpsurgePostgres", "UpsurgeRecords"]),
     // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
     .macro(
       name: "UpsurgeMacros",
@@ -118,7 +122,8 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgeMove", "UpsurgePostgres", "UpsurgeInput",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgeMove", "UpsurgePostgres", "UpsurgePostgresBench",
+        "UpsurgeInput",
         "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -195,8 +200,8 @@ let package = Package(
     .testTarget(
       name: "UpsurgePostgresTests",
       dependencies: [
-        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport",
-        "TestSupport",
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords",
+        "PostgresSupport", "TestSupport",
       ]),
     .testTarget(
       name: "UpsurgeMoveTests",
@@ -244,7 +249,7 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
     "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgeMove", "UpsurgePostgres",
-    "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
+    "UpsurgePostgresBench", "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =
     switch part {
