@@ -8,14 +8,16 @@ final class SQLiteSource: MoveSource {
   let path: String
   private let snapshots: DatabaseSnapshots
   private let recordByteLimit: Int
+  private let interruption: Interruption
 
   /// The name under which the snapshot is held.
   private static let reader = "move"
 
   /// - Parameter recordByteLimit: larger rows are refused.
-  init(_ path: String, recordByteLimit: Int) {
+  init(_ path: String, recordByteLimit: Int, _ interruption: Interruption) {
     self.path = path
     self.recordByteLimit = recordByteLimit
+    self.interruption = interruption
     let source = Source("sqlite:\(path)#move")
     // Named twice, so that the state is kept from one load to the next.
     snapshots = DatabaseSnapshots(tables: [(name: Self.reader, sources: [source, source])], target: "")
@@ -50,6 +52,7 @@ final class SQLiteSource: MoveSource {
   ) throws(UpsurgeError) -> Result {
     guard let connection = try snapshots.take(path) else { preconditionFailure("the database is shared") }
     defer { snapshots.giveBack(connection, path) }
+    interruption.follow(connection)
     if connection.isInAutocommit { try connection.execute("BEGIN") }
     return try body(connection)
   }

@@ -14,9 +14,11 @@ final class SQLiteTarget: MoveTarget {
   let database: String
   private let busyTimeout: Int32
   private let recordByteLimit: Int
+  private let interruption: Interruption
 
-  init(_ path: String, busyTimeout: Int32, recordByteLimit: Int) {
+  init(_ path: String, busyTimeout: Int32, recordByteLimit: Int, _ interruption: Interruption) {
     (database, self.busyTimeout, self.recordByteLimit) = (path, busyTimeout, recordByteLimit)
+    self.interruption = interruption
   }
 
   var shown: String { database.escapedForTerminal }
@@ -68,6 +70,10 @@ final class SQLiteTarget: MoveTarget {
   }
 
   private func connected() throws(UpsurgeError) -> Connection {
-    try Connection(path: database, createIfMissing: true, busyTimeoutMilliseconds: busyTimeout)
+    let connection = try Connection(
+      path: database, createIfMissing: true, busyTimeoutMilliseconds: busyTimeout,
+      isCancelled: { [interruption] in interruption.server.isRequested })
+    interruption.follow(connection)
+    return connection
   }
 }

@@ -30,10 +30,10 @@ package struct MoveJob: Sendable {
     var summary = MoveSummary(source: SourceName.redacted(source), target: SourceName.redacted(target))
     let start = MonotonicClock.seconds
     do throws(UpsurgeError) {
-      let cancellation = ReadCancellation()
-      let watch = try SignalWatch.begin(control, cancellation)
+      let interruption = Interruption()
+      let watch = try SignalWatch.begin(control, interruption)
       defer { watch.end() }
-      let (from, to) = try ends(cancellation)
+      let (from, to) = try ends(interruption)
       let plan = try plan(from, to, control)
       summary.plan = plan
       if !isPlanOnly {
@@ -53,8 +53,7 @@ package struct MoveJob: Sendable {
   /// The larger of what a row may have.
   private var recordByteLimit: Int { min(memory.byteCount / 4, 1_000_000_000) }
 
-  private func ends(_ cancellation: ReadCancellation) throws(UpsurgeError) -> (any MoveSource, any MoveTarget)
-  {
+  private func ends(_ interruption: Interruption) throws(UpsurgeError) -> (any MoveSource, any MoveTarget) {
     switch (ServerSource.isServer(source), ServerSource.isServer(target)) {
     case (false, true):
       if source.contains("?query=") {
@@ -63,13 +62,13 @@ package struct MoveJob: Sendable {
           hint: "give the file another name for the move")
       }
       return (
-        SQLiteSource(source, recordByteLimit: recordByteLimit),
-        try PostgresMoveTarget(target, schema: schema, cancellation)
+        SQLiteSource(source, recordByteLimit: recordByteLimit, interruption),
+        try PostgresMoveTarget(target, schema: schema, interruption.server)
       )
     case (true, false):
       return (
-        try PostgresSource(source, schema: schema, cancellation),
-        SQLiteTarget(target, busyTimeout: busyTimeout, recordByteLimit: recordByteLimit)
+        try PostgresSource(source, schema: schema, interruption.server),
+        SQLiteTarget(target, busyTimeout: busyTimeout, recordByteLimit: recordByteLimit, interruption)
       )
     case (false, false):
       throw UpsurgeError(

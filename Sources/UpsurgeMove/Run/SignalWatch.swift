@@ -8,19 +8,20 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// Ends waits for a server when the move was asked to end.
+/// Ends what a move waits for when it was asked to end.
 final class SignalWatch: Sendable {
   private let isOver = Atomic<Bool>(false)
 
   /// Watches until `end` is called.
-  static func begin(_ control: RunControl, _ cancellation: ReadCancellation) throws(UpsurgeError)
+  static func begin(_ control: RunControl, _ interruption: Interruption) throws(UpsurgeError)
     -> SignalWatch
   {
     let watch = SignalWatch()
     _ = try WorkerThread {
       WorkerThread.blockSignals()
       while !watch.isOver.load(ordering: .relaxed) {
-        if control.cancellationSignal != nil { return cancellation.request() }
+        // Again and again, as each statement is one of its own.
+        if control.cancellationSignal != nil { interruption.request() }
         usleep(50_000)
       }
     }
