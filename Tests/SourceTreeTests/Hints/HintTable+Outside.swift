@@ -176,6 +176,29 @@ extension HintTable {
       ]
     ),
     (
+      "It is about a move to or from a server: UpsurgeMoveTests follow it on a real one.",
+      [
+        "wait until it has ended, or end it: it resumes",
+        "bring the options back as they were; or drop the tables of that move, and …, and move again",
+        "drop it there; or leave the table out: --except …",
+        "where a program has written one of them meanwhile: drop the tables of the move and … in the target, and move again",
+        "give the file another name for the move",
+        "sqlite3 shop.db '.backup copy.db' copies a file of SQLite",
+        "pg_dump copies a database of PostgreSQL: pg_dump -Fc shop | pg_restore -d copy",
+        "move as the owner of the table, or as a role with BYPASSRLS; or leave it out: --except …",
+        "postgres://USER@HOST/DATABASE names it, without a table; --table NAME moves only some of its tables",
+        "--type TABLE.COLUMN:TYPE, as in orders.note:text",
+        "--type TABLE.COLUMN:TYPE names one of its columns",
+        "--type … moves these values under another type",
+        "correct these rows in the source; nothing was written",
+        "upsurge inspect shows what a database holds",
+        "rename it in the source; or leave it out: --except …",
+        "rename it in the source: ALTER TABLE … RENAME",
+        "rename one of them in the source; or leave one out: --except …",
+        "GRANT TEMPORARY ON DATABASE … TO … lets a role make them",
+      ]
+    ),
+    (
       "It is about tables of a server: UpsurgePostgresTests follow it on a real one.",
       [
         "once the server answers, remove it: …",
