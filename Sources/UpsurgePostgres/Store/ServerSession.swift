@@ -8,14 +8,16 @@ import UpsurgeRecords
 #endif
 
 /// The connection of a run to a server, made when it is needed, and what the server can do.
-final class ServerSession {
-  let target: PostgresTarget
-  let cancellation: ReadCancellation?
+package final class ServerSession {
+  package let target: PostgresTarget
+  package let cancellation: ReadCancellation?
   private var connection: PostgresConnection?
   private var known: Capabilities?
+  /// What the run needs, for the hint of what is refused.
+  var rights = WantedRights()
 
   /// - Throws: `usage` for what is no URL of PostgreSQL.
-  init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
+  package init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
     guard let target = PostgresTarget(database) else {
       throw UpsurgeError(.usage, "the database is not a URL of PostgreSQL: postgres://USER@HOST/DATABASE")
     }
@@ -30,7 +32,7 @@ final class ServerSession {
 
   /// Calls what asks the server something, with its failures as errors of the engine. It may be called again, where the
   /// connection has broken.
-  func asking<Result>(
+  package func asking<Result>(
     _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(UpsurgeError) -> Result {
     var tries = 1
@@ -40,7 +42,7 @@ final class ServerSession {
       } catch {
         // A server that restarts comes back.
         guard error.kind == .connectionLost, tries < Self.mostTries, cancellation?.isRequested != true else {
-          throw error.asError(on: target)
+          throw self.error(of: error)
         }
         tries += 1
         usleep(200_000)
@@ -49,6 +51,16 @@ final class ServerSession {
   }
 
   private static let mostTries = 4
+
+  /// A failure as the engine's error; where a right is missing, with the GRANT that gives it.
+  func error(of failure: PostgresFailure) -> UpsurgeError {
+    var error = failure.asError(on: target)
+    guard failure.kind == .privilege else { return error }
+    // On a connection of its own: that of the failure may be in a transaction that has failed.
+    let hint = try? rights.hint(PostgresConnection(to: target, cancellation: cancellation))
+    if let hint { error.remedy = hint }
+    return error
+  }
 
   /// As `asking`, for what only reads: the catalogue's functions wait for the locks of a table, and this wait has an end.
   /// - Parameter lockTimeout: milliseconds.
@@ -78,7 +90,7 @@ final class ServerSession {
 
   /// What the server can do; asked once.
   /// - Throws: `usage` where no load can go there.
-  func capabilities() throws(UpsurgeError) -> Capabilities {
+  package func capabilities() throws(UpsurgeError) -> Capabilities {
     if let known { return known }
     let found = try asking { (connection) throws(PostgresFailure) in try Capabilities(of: connection) }
     if let refusal = found.refusal {
