@@ -45,6 +45,12 @@ package struct NewTableWriter: ~Copyable {
       NewTablePath(append: append, rest: StagedStore(connection, base, capabilities)), shape, slots: slots)
   }
 
+  /// See `BatchWriter.recipe`.
+  func recipe(_ number: Int) -> RowRecipe { writer.recipe(number) }
+
+  /// See `BatchWriter.exchange`.
+  mutating func exchange(_ ahead: AheadRows) { writer.exchange(ahead) }
+
   /// - Parameter selection: only the records of these indexes; nil is all.
   /// - Throws: what is not the fault of a record; the transaction has failed then.
   package mutating func store(
