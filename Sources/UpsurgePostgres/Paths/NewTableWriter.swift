@@ -15,6 +15,7 @@ package struct NewTableWriter: ~Copyable {
   package let newTable: NewTable
   private let connection: PostgresConnection
   private let isKeyed: Bool
+  private let family: ServerFamily
   private var writer: BatchWriter<NewTablePath>
 
   /// Makes the table, or takes up one that a run before has made; part of the transaction that is open.
@@ -36,6 +37,7 @@ package struct NewTableWriter: ~Copyable {
       throw PostgresFailure(.schemaChanged, "the table \(newTable.ownName) has gone", sqlState: "42P01")
     }
     isKeyed = table.primaryKey != nil
+    family = capabilities.family
     // Records with a NULL in the key are found by the key that will be.
     let shape = RecordShape(
       table, key: table.primaryKey ?? newTable.futureKey(of: table), columns: columns, rules: rules)
@@ -70,6 +72,8 @@ package struct NewTableWriter: ~Copyable {
   /// beginning.
   package func finish() throws(PostgresFailure) -> Ending {
     let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
+    // The keys of two million rows do not fit into the server's own 64 MB, and would be sorted on its disk.
+    if !isKeyed, family.keepsDDLInTransactions { try connection.run(Self.sortMemory) }
     try connection.run("SAVEPOINT upsurge_key")
     do throws(PostgresFailure) {
       let steps = [isKeyed ? nil : key, newTable.renaming].compactMap { $0 } + newTable.indexCreations
@@ -83,6 +87,11 @@ package struct NewTableWriter: ~Copyable {
       return .keyComesTwice
     }
   }
+
+  /// Raises what building an index may take, until the transaction ends.
+  private static let sortMemory =
+    "SELECT set_config('maintenance_work_mem', '256MB', true)"
+    + " WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('256MB')"
 
   private var isKeyNameFree: Bool {
     get throws(PostgresFailure) {
