@@ -51,7 +51,7 @@ final class GatheringTransfer: StoreTransfer {
     let options = context.options.transaction
     interval = GatherInterval(options)
     // Two are gathered, and each is encoded besides.
-    let byteLimit = options.memory.byteCount / 5
+    let byteLimit = options.memory.byteCount / 6
     (gathered, stored) = (GatheredBatch(byteLimit: byteLimit), GatheredBatch(byteLimit: byteLimit))
     seen = Seen(transfer)
   }
