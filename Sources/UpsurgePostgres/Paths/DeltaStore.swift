@@ -14,7 +14,7 @@ extension BatchWriter<DeltaStore> {
 }
 
 /// Stores rows by the delta path: all of them in the order of their keys, by a statement of each kind for each round. If that fails
-/// because of a record, they are staged again in the order of arrival, and `Halving` finds the record.
+/// because of a record, they are staged again in the order of arrival, and `RejectSearch` finds the record.
 package struct DeltaStore: RowStore {
   private let connection: PostgresConnection
   private let shape: RecordShape
@@ -42,8 +42,7 @@ package struct DeltaStore: RowStore {
     if order.rows.isEmpty { return }
     var run = DeltaRun(
       connection: connection, plan: DeltaPlan(rows.shape), staging: StagingTable(connection, rows.shape),
-      bounds: KeyBounds(rows, order), rowCount: order.rows.count, head: savepoints.head(),
-      changesMost: lastBatch.hasChangedMost)
+      bounds: KeyBounds(rows, order), rowCount: order.rows.count, changesMost: lastBatch.hasChangedMost)
     var sent = order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
     try run.staging.fill(rows, sent, &savepoints, &outcomes)
     if !rows.shape.hasComparableKey {
@@ -54,25 +53,25 @@ package struct DeltaStore: RowStore {
     if run.bounds == nil { run.bounds = try run.staging.bounds() }
     let before = outcomes.counts
     do throws(PostgresFailure) {
-      try run.store(sent.parts, ending: savepoints.release, &outcomes)
-      savepoints.note()
+      try run.store(sent.parts, after: savepoints.head(), &outcomes)
+      savepoints.keep()
       lastBatch.hasChangedMost = (outcomes.updated - before[1]) * 10 >= order.rows.count * 9
     } catch {
       guard error.kind == .record, savepoints.areUsed else { throw error }
-      try connection.run(Savepoints.takingBack)
+      savepoints.takeBack()
       outcomes.counts = before
       if order.isSorted {
         sent = order.arrived(rows)
-        try run.staging.drop()
+        try run.staging.drop(&savepoints)
         try run.staging.fill(rows, sent, &savepoints, &outcomes)
       }
       var part = DeltaPart(run: run, parts: sent.parts)
-      var halving = Halving(
+      var search = RejectSearch(
         connection, rows.shape, records: sent.rows.map { rows.records[Int($0)] }, savepoints)
-      try halving.apply(after: error, with: &part, &outcomes)
-      savepoints = halving.savepoints
+      try search.apply(after: error, with: &part, &outcomes)
+      savepoints = search.savepoints
     }
-    try run.staging.drop()
+    try run.staging.drop(&savepoints)
   }
 }
 
@@ -83,13 +82,12 @@ private struct DeltaRun {
   let staging: StagingTable
   var bounds: KeyBounds?
   let rowCount: Int
-  let head: [String]
   /// Whether most records are expected to change their row.
   let changesMost: Bool
 
   /// Stores all rounds.
   func store(
-    _ rounds: [Range<Int>], ending: [String], _ outcomes: inout BatchOutcomes
+    _ rounds: [Range<Int>], after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     var (head, hasTable) = (head, false)
     for round in rounds {
@@ -107,7 +105,7 @@ private struct DeltaRun {
       outcomes.inserted += inserted
       outcomes.unchanged += round.count - (changed ?? 0) - found
     }
-    let last = head + (hasTable ? ["DROP TABLE \(DeltaPlan.table)"] : []) + ending
+    let last = head + (hasTable ? ["DROP TABLE \(DeltaPlan.table)"] : [])
     if !last.isEmpty { try connection.run(last.joined(separator: "; ")) }
   }
 
@@ -149,10 +147,10 @@ private struct DeltaPart: PartStore {
   let parts: [Range<Int>]
 
   func store(
-    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+    _ range: Range<Int>, count: Int, after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     var (updated, inserted) = (0, 0)
-    var head = run.head
+    var head = head
     do throws(PostgresFailure) {
       for part in parts where part.overlaps(range) {
         outcomes.statementCount += 1
@@ -164,7 +162,6 @@ private struct DeltaPart: PartStore {
         updated += counts[1]
         inserted += counts[2]
       }
-      if !ending.isEmpty { try run.connection.run(ending.joined(separator: "; ")) }
     } catch {
       throw run.plan.isKeyTaken(error) ? DeltaRun.disturbed : error
     }
@@ -173,7 +170,7 @@ private struct DeltaPart: PartStore {
     outcomes.unchanged += count - updated - inserted
   }
 
-  func beginHalves() throws(PostgresFailure) { try run.staging.index() }
+  func beginSearch() throws(PostgresFailure) { try run.staging.index() }
 
   func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try run.staging.remove(ords) }
 

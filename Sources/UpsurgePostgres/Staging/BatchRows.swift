@@ -31,15 +31,18 @@ struct BatchRows: ~Copyable {
   mutating func forget() { isReady = false }
 
   /// Takes records of a batch, as often as it needs until a way of sending them is found. What is ready is not encoded again.
-  /// - Parameter selection: as for `prepare`.
-  /// - Returns: what became of them.
+  /// - Parameters:
+  ///   - selection: as for `prepare`.
+  ///   - savepoints: those of the transaction, which holds no more than they allow.
+  /// - Returns: what became of them, or of those before `next`.
   mutating func store<Path: RowStore>(
     _ batch: borrowing Batch, _ records: Range<Int>, only selection: [Int32]? = nil,
-    within limits: Savepoints, by path: inout Path
+    within savepoints: inout Savepoints, by path: inout Path
   ) throws(PostgresFailure) -> BatchOutcomes {
     var outcomes = BatchOutcomes()
+    let limits = savepoints
     while true {
-      var savepoints = limits
+      savepoints = limits
       if !(isReady && selection == nil && records == 0..<batch.recordCount) {
         prepare(batch, records, only: selection, path.arrangement)
       }
