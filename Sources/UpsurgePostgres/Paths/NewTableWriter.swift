@@ -68,7 +68,7 @@ package struct NewTableWriter: ~Copyable {
   package func finish() throws(PostgresFailure) -> Ending {
     let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
     // The keys of two million rows do not fit into the server's own 64 MB, and would be sorted on its disk.
-    if !isKeyed, family.keepsDDLInTransactions { try connection.run(Self.sortMemory) }
+    if family.keepsDDLInTransactions { try connection.run(Self.sortMemory) }
     try connection.run("SAVEPOINT upsurge_key")
     do throws(PostgresFailure) {
       if !isKeyed, let key { try connection.run(key) }
