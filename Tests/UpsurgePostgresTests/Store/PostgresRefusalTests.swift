@@ -163,6 +163,8 @@ struct PostgresRefusalTests {
     }
     #expect(notes(["n": "TEXT"]) == ["table public.t exists, and its column n stays numeric(10,2): --type n:TEXT is for new tables"])
     #expect(notes(["n": "NUMERIC(10,2)", "id": "INTEGER"]).isEmpty && notes(["id": "INT8", "n": "NUMERIC"]).isEmpty)
+    #expect(notes(["id": "INT4", "n": "NUMERIC(10,3)"]).count == 2)
+    #expect(notes(["id": "BIGINT", "n": "DECIMAL(10, 2)"]).isEmpty)
     #expect(notes(["id": "NO SUCH TYPE", "n": "DATE"]).count == 2)
   }
 
