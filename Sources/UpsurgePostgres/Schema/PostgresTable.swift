@@ -28,8 +28,8 @@ package struct PostgresTable: Sendable, Equatable {
   package var isUnlogged: Bool
   /// Whether some rows are in tables of other servers, whose commits are not one.
   package var hasForeignPartitions: Bool
-  /// Whether a partition has its columns in another order, so that system columns cannot be asked for.
-  package var hasUnevenPartitions: Bool
+  /// Whether its rows are in partitions, here or on the workers of Citus, so that system columns cannot be asked for.
+  package var hasPartitions: Bool
   /// Whether other tables inherit from it: their rows are seen through it, and its keys say nothing about them.
   package var hasChildren = false
   /// Unique keys that only some of its partitions have.

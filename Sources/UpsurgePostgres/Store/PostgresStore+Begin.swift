@@ -123,7 +123,7 @@ extension PostgresStore {
       if found == nil { found = try trial(of: table.making, connection) }
       guard let found else { return nil }
       let plan = RecordPlan(table, found: found)
-      let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      let shape = plan.shapeOfGivenSQL(for: table.columns.targets.compactMap { plan.column(of: $0)?.name })
       return try ExpressionCheck(shape).objection(connection)
     }
     if let objection { throw objection }

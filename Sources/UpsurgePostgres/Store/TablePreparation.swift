@@ -60,22 +60,24 @@ struct TablePreparation {
       let given = ServerType.name(type)
       if given == column.typeName { continue }
       let isSame = try session.asking { (connection) throws(PostgresFailure) in
-        // A length that is given must be the column's, too.
-        let sql =
-          "SELECT to_regtype($1)::oid IN ($2::oid, $3::oid) AND (strpos($1, '(') = 0 OR format_type($2::oid, -1) <> $4)"
+        // A type has several names, and the server knows them: `int8` is `bigint`.
         let parameters: [PostgresParameter] = [
           .text(given), .integer(Int64(column.type)), .integer(Int64(column.baseType)),
-          .text(column.typeName),
         ]
         do throws(PostgresFailure) {
-          return try connection.run(sql, parameters).first?.flag(0) ?? false
+          return try connection.run("SELECT to_regtype($1)::oid IN ($2::oid, $3::oid)", parameters).first?
+            .flag(0) ?? false
         } catch {
           // What is no type is not the column's.
           if error.sqlState == "42601" { return false }
           throw error
         }
       }
-      if !isSame { others.append((column, type)) }
+      // A length that is given must be the column's, too.
+      let sizes = ServerType.sizes(of: given)
+      if !isSame || !sizes.isEmpty && sizes != ServerType.sizes(of: column.typeName) {
+        others.append((column, type))
+      }
     }
     return others
   }
@@ -252,6 +254,13 @@ enum ServerType {
 
   /// A type as `--type` gives it.
   static func name(_ given: String) -> String { words[given.uppercased()] ?? given.lowercased() }
+
+  /// The numbers in the brackets of a type: precision and scale, or a length. `numeric(10)` is `numeric(10,0)`.
+  static func sizes(of type: String) -> [Int] {
+    let inner = type.drop { $0 != "(" }.prefix { $0 != ")" }
+    let sizes = inner.split { !$0.isNumber }.compactMap { Int($0) }
+    return sizes.count == 2 && sizes[1] == 0 ? [sizes[0]] : sizes
+  }
 
   static func name(of type: ColumnType) -> String {
     switch type {
