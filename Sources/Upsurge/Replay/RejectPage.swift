@@ -2,7 +2,7 @@
 struct RejectPage {
   /// What became of a record.
   enum Fate: Sendable {
-    /// The record has left: its row is stored, or says what it says already, or it waits in the quarantine.
+    /// It has left: its row is stored, or says what it says already, or it waits in the quarantine.
     case gone
     /// The record was tried, and is rejected again.
     case rejected(Reject)

@@ -23,13 +23,16 @@ struct RunsCommand: ParsableCommand {
   @OptionGroup var help: HelpFlag
 
   func run() throws {
-    try Terminal.orExit { () throws(UpsurgeError) in
+    do throws(UpsurgeError) {
       if let forget { return try PastRun.forget(forget, database: database, busyTimeout: busyTimeout) }
       let runs = try PastRun.all(database: database)
       let bytes = json ? PastRun.json(runs) : Array(RunsText.text(runs, database: database).utf8)
       if !Terminal.write(bytes, to: STDOUT_FILENO) {
         throw UpsurgeError(.cannotCreate, "standard output is closed")
       }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
   }
 }
