@@ -27,14 +27,11 @@ struct MigrateKeysCommand: ParsableCommand {
     migration.busyTimeout = busyTimeout
     migration.isDryRun = dryRun
     let control = RunControl()
-    do throws(UpsurgeError) {
+    try Terminal.orExit { () throws(UpsurgeError) in
       let summary = try Terminal(isQuiet: quiet).watching(control) { () throws(UpsurgeError) in
         try migration.run(control: control)
       }
       if !quiet { Terminal.say(Self.text(summary, isDryRun: dryRun)) }
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
   }
 

@@ -34,13 +34,7 @@ struct MoveCommand: ParsableCommand {
 
   func run() throws {
     if memory.byteCount < 16 << 20 { throw ValidationError("--memory takes at least 16MiB") }
-    let file: SummaryFile?
-    do throws(UpsurgeError) {
-      file = try output.openSummary()
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
-    }
+    let file = try Terminal.orExit { () throws(UpsurgeError) in try output.openSummary() }
     let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)

@@ -48,13 +48,9 @@ struct ReplayCommand: ParsableCommand {
     options.blobFolder = blobFolder
     options.trustsRules = trustRules
     let job = ReplayJob(database: database, file: file, options: options)
-    let summaryFile: SummaryFile?
-    do throws(UpsurgeError) {
+    let summaryFile = try Terminal.orExit { () throws(UpsurgeError) in
       try job.checkSummary(path: output.summary)
-      summaryFile = try output.openSummary()
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
+      return try output.openSummary()
     }
     let terminal = Terminal(output: output)
     let control = RunControl()

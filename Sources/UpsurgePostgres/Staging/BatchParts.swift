@@ -95,7 +95,7 @@ package struct BatchParts: Sendable {
 package struct BatchPart: Sendable, Equatable {
   /// The indexes of its records in the batch.
   package var records: Range<Int>
-  /// Its only record, where that was found to be bad: nothing is sent.
+  /// The only record of the part, where that was found to be bad: nothing is sent.
   package var rejected: BatchOutcomes.Rejected?
   /// With which bad records are found within the transaction, if there are any.
   package var savepoints: Savepoints

@@ -29,7 +29,7 @@ package struct TableSchema: Sendable, Equatable {
   package var hasDeferredForeignKeys = false
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
-  /// Their foreign keys, table by table.
+  /// The foreign keys of tables that refer to this one, table by table.
   package var referencingKeys: [ReferencingKey] = []
   /// Whether one of them has ON DELETE or ON UPDATE with CASCADE, SET NULL or SET DEFAULT.
   package var hasActingReferences = false

@@ -48,7 +48,7 @@ package enum RefusalTable {
     try layout.exists(on: connection)
   }
 
-  /// Those of a feed, the newest first.
+  /// The refused deliveries of a feed, the newest first.
   /// - Parameter owner: the feed's name; empty for one that has none.
   package static func all(
     of table: String, ownedBy owner: String, on connection: Connection

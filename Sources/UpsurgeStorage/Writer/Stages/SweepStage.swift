@@ -15,7 +15,7 @@ final class SweepStage: WriterStage {
   private(set) var seenBefore: SeenRows?
   /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
   var followsDelivery = false
-  /// Its writer, which counts the rows that go because of it.
+  /// The writer of the delivery before, which counts the rows that go because of it.
   private var writerBefore: TableWriter?
   /// Whether nothing has spoken against the sweep of this delivery.
   private var isJudged = false
