@@ -15,7 +15,7 @@ struct MigrateKeysCommand: ParsableCommand {
 
   @Flag(.dryRun, of: .migration) var dryRun = false
 
-  @Option(.busyTimeout, of: .migration) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .migration) var busyTimeout = LockTime(milliseconds: 5_000)
 
   @Flag(.quiet, of: .migration) var quiet = false
 
@@ -24,7 +24,7 @@ struct MigrateKeysCommand: ParsableCommand {
   func run() throws {
     var migration = MigrateKeys(database: database, tables: tables)
     migration.salt = salt
-    migration.busyTimeout = busyTimeout
+    migration.busyTimeout = busyTimeout.milliseconds
     migration.isDryRun = dryRun
     let control = RunControl()
     try Terminal.orExit { () throws(UpsurgeError) in

@@ -22,7 +22,7 @@ extension MirrorCommand {
     }
     do throws(UpsurgeError) {
       var removal = try FeedRemoval(database: database, table: table)
-      removal.busyTimeout = options.transactions.busyTimeout
+      removal.busyTimeout = options.transactions.busyTimeout.milliseconds
       if dryRun == nil && !forgetting.isSure {
         let now = FeedRemoval.Removed(
           rowCount: removal.rowCount, waitingCount: removal.waitingCount, keptCount: removal.keptCount)

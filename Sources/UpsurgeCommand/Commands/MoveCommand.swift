@@ -26,7 +26,7 @@ struct MoveCommand: ParsableCommand {
 
   @Option(.memory, of: .move) var memory = ByteSize.mebibytes(64)
 
-  @Option(.busyTimeout, of: .move) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .move) var busyTimeout = LockTime(milliseconds: 5_000)
 
   @OptionGroup(.output) var output: OutputOptions
 
@@ -61,7 +61,7 @@ struct MoveCommand: ParsableCommand {
     job.types = GatheredWords.split(typeWords)
     job.isPlanOnly = isDryRun || isExplained
     job.memory = memory
-    job.busyTimeout = busyTimeout
+    job.busyTimeout = busyTimeout.milliseconds
     return job
   }
 }

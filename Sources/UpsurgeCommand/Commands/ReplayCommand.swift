@@ -23,7 +23,7 @@ struct ReplayCommand: ParsableCommand {
 
   @Flag(.trustRules) var trustRules = false
 
-  @Option(.busyTimeout, of: .replay) var busyTimeout = ReplayOptions().busyTimeout
+  @Option(.busyTimeout, of: .replay) var busyTimeout = LockTime(milliseconds: ReplayOptions().busyTimeout)
 
   @Flag(.explainTime, of: .replay) var explainsTime = false
 
@@ -44,7 +44,7 @@ struct ReplayCommand: ParsableCommand {
     options.commitEvery = commitEvery
     options.walLimit = walLimit
     options.memory = memory
-    options.busyTimeout = busyTimeout
+    options.busyTimeout = busyTimeout.milliseconds
     options.blobFolder = blobFolder
     options.trustsRules = trustRules
     let job = ReplayJob(database: database, file: file, options: options)
