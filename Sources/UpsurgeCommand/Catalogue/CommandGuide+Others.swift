@@ -128,7 +128,7 @@ extension CommandGuide {
     arguments: [
       Argument(
         "SUITE|URL",
-        "new, changed or unchanged, with SQLite; or a server: postgres://USER@HOST/DATABASE. Default: new.")
+        "new, changed or unchanged, with SQLite. Or a server: postgres://USER@HOST/DATABASE. Default: new.")
     ],
     examples: [
       "upsurge bench", "upsurge bench --compare sqlite3,duckdb --html report.html",
