@@ -39,6 +39,29 @@ final class PostgresStore: Store {
 
   // MARK: - Runs
 
+  /// What has not ended in the database: files of rejects may be its.
+  var openWork: OpenWork {
+    OpenWork(
+      place: place, runs: { [session] () throws(UpsurgeError) in try session.runs() },
+      replays: { [session] () throws(UpsurgeError) in try session.replayMarks() })
+  }
+
+  /// The tables of rejects beside a table, ready to take some; nil where the run keeps none there.
+  /// - Throws: `guardRefused` where others have the name of one.
+  func rejects(beside table: TableName) throws(UpsurgeError) -> PostgresRejects? {
+    if options.rejects.target != .table { return nil }
+    let rejects = PostgresRejects(schema: table.schema ?? defaultSchema)
+    let isTrial = options.output.dryRun != nil
+    let look = try session.asking { (connection) throws(PostgresFailure) in
+      let found = try rejects.look(connection)
+      guard case .nothing = found, !isTrial else { return found }
+      try rejects.make(connection)
+      return try rejects.look(connection)
+    }
+    if case .refused(let error) = look { throw error }
+    return rejects
+  }
+
   /// The table of runs beside a table.
   func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: table.schema ?? defaultSchema) }
 
@@ -118,6 +141,14 @@ final class PostgresStore: Store {
   // MARK: - The table
 
   func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> TargetTable? {
+    var table = try preparedTable(for: input, options: options)
+    table.givenName = TableName.asSource(schema: name.schema, name: name.name)
+    return table
+  }
+
+  private func preparedTable(
+    for input: LoadInput, options: LoadOptions
+  ) throws(UpsurgeError) -> TargetTable {
     let place = try place(of: name)
     let wasMade = input.beginning.resumption?.position.madeTable ?? false
     let found = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
@@ -127,7 +158,7 @@ final class PostgresStore: Store {
       place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty,
       options: options, session: session)
     if let found {
-      try check(found)
+      try found.checkTakesRecords(byKey: !options.rules.key.isEmpty)
       if wasMade { try checkOnlyTable(place) }
       return try preparation.existing(found)
     }
@@ -172,33 +203,6 @@ final class PostgresStore: Store {
       .guardRefused,
       "\(place.shown.escapedForTerminal) is the name of a sequence, an index or a type, so no table can have it",
       hint: "give the table another name")
-  }
-
-  /// - Throws: `usage` for what no record can be stored in, or not in one transaction.
-  private func check(_ table: PostgresTable) throws(UpsurgeError) {
-    let shown = TableName(schema: table.schema, name: table.name).shown.escapedForTerminal
-    switch table.kind {
-    case .materializedView:
-      throw UpsurgeError(
-        .usage, "\(shown) is a materialized view, which only REFRESH fills",
-        hint: "load the tables that it is made of")
-    case .view where !table.triggers.contains(where: \.isInsteadOf):
-      throw UpsurgeError(
-        .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
-        hint: "load the table that it shows")
-    case .foreign:
-      if !options.rules.key.isEmpty {
-        throw UpsurgeError(
-          .usage, "\(shown) is a table of another server, which has no key here",
-          hint: "load the table on its own server")
-      }
-    default: break
-    }
-    if table.hasForeignPartitions, !options.rules.key.isEmpty || table.primaryKey != nil {
-      throw UpsurgeError(
-        .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
-        hint: "load each partition on its own server")
-    }
   }
 
   func setUp(_ table: inout TargetTable, for input: LoadInput) {}

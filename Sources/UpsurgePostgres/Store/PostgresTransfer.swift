@@ -3,6 +3,27 @@ import UpsurgeRecords
 import UpsurgeState
 import UpsurgeStorage
 
+/// Where the rejects of a run are kept.
+private struct KeptRecords {
+  let file: RejectFile?
+  let table: PostgresRejects?
+  /// Where the earlier part of the run has left off.
+  let earlierPosition: RunPosition
+
+  /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
+  init(
+    _ store: PostgresStore, _ target: TargetTable, _ context: StoreContext, resumed: RunRecord?
+  ) throws(UpsurgeError) {
+    file = try context.options.rejectFile(
+      for: context.job.table, beside: store.openWork, contexts: context.contexts,
+      sourceNames: context.sourceNames, resumed: resumed, note: context.note)
+    table = try store.rejects(beside: target.name)
+    earlierPosition = resumed?.position ?? RunPosition()
+  }
+
+  var isNowhere: Bool { file == nil && table == nil }
+}
+
 /// Takes records into a table of PostgreSQL: batches are gathered, and each transaction stores what was gathered, the rejects and the
 /// place in the input together.
 final class PostgresTransfer: StoreTransfer {
@@ -13,9 +34,8 @@ final class PostgresTransfer: StoreTransfer {
   private let batches: BatchStore
   private let gathered: GatheredBatch
   private let interval: GatherInterval
-  private let rejectFile: RejectFile?
+  private let kept: KeptRecords
   private var inputPlace = InputPlace()
-  private var columnsToAdd: [ColumnTarget] = []
   private var last: InputPlace.Record?
   private var isDone = false
   private var storeSeconds = 0.0
@@ -41,9 +61,7 @@ final class PostgresTransfer: StoreTransfer {
     var table = table
     (self.store, self.context) = (store, context)
     let options = context.options
-    rejectFile = try options.rejectFile(
-      contexts: context.contexts, sourceNames: context.sourceNames, resumed: beginning.resumption,
-      note: context.note)
+    kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
     batches = BatchStore(table, store.capabilities)
@@ -79,7 +97,7 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: What became of the records
 
-  var rejects: (any RejectSink)? { rejectFile }
+  var rejects: (any RejectSink)? { kept.file }
   var hasCommittedAll: Bool { ledger == committedLedger && ledger.read > 0 }
   var isResumable: Bool { transactions.keepsRun && committedLedger.read > 0 }
   var isInTransaction: Bool { transactions.isOpen }
@@ -154,10 +172,8 @@ final class PostgresTransfer: StoreTransfer {
   ) -> RunState {
     var position = position
     position.madeTable = table.making != nil
-    position.outputLengths =
-      rejectFile.map { file in
-        RunPosition().rejectsLengths(with: file.length, in: options.rejects.target?.place)
-      } ?? [:]
+    position.outputLengths = kept.earlierPosition.rejectsLengths(
+      with: kept.file?.length, in: options.rejects.target?.place)
     var progress = RunProgress()
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
@@ -171,7 +187,7 @@ final class PostgresTransfer: StoreTransfer {
     (committedLedger, committedRejects) = (ledger, rejectsByReason)
     batches.didCommit()
     lastCommitted = last.map { inputPlace.position(of: $0, sourceNames: context.sourceNames).position }
-    try rejectFile?.didCommit()
+    try kept.file?.didCommit()
   }
 
   /// The records of one transaction; tried again with it where nothing of the first try stands.
@@ -183,6 +199,8 @@ final class PostgresTransfer: StoreTransfer {
     private(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
     private(set) var hasMetTombstone = false
     private(set) var firstRejects = FirstRejects()
+    /// For the table of rejects.
+    private var entries: [PostgresRejects.Entry] = []
     private var hasTried = false
 
     init(_ transfer: PostgresTransfer, firstRecord: Int, firstReject: Int) {
@@ -192,21 +210,26 @@ final class PostgresTransfer: StoreTransfer {
     /// - Throws: a failure of the server; `refusal` of the transactions says more where it is one of ours.
     mutating func store(_ batch: borrowing Batch, on connection: PostgresConnection) throws(PostgresFailure) {
       if hasTried {
-        transfer.rejectFile?.didRollBack()
+        transfer.kept.file?.didRollBack()
         transfer.batches.forget()
       }
       hasTried = true
+      entries = []
       (ledger, rejectsByReason, firstRejects) = (transfer.ledger, transfer.rejectsByReason, transfer.firstRejects)
       let outcome = try transfer.batches.store(batch, from: firstRecord, on: connection)
       ledger += outcome.ledger
       hasMetTombstone = outcome.hasDeletes
       do throws(UpsurgeError) {
-        try transfer.rejectFile?.didBegin()
+        try transfer.kept.file?.didBegin()
         try takeRejects(of: batch, outcome.rejected)
-        try transfer.rejectFile?.flush()
-        if transfer.options.output.dryRun == nil { try transfer.rejectFile?.willCommit() }
+        try transfer.kept.file?.flush()
+        if transfer.options.output.dryRun == nil { try transfer.kept.file?.willCommit() }
       } catch {
         throw transfer.transactions.refuse(error)
+      }
+      if transfer.options.output.dryRun == nil {
+        let text = ServerText(encoding: transfer.store.capabilities.encoding)
+        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
       }
     }
 
@@ -246,7 +269,14 @@ final class PostgresTransfer: StoreTransfer {
       }
       ledger.count(.rejected)
       rejectsByReason[reject.code, default: 0] += 1
-      if let file = transfer.rejectFile { try file.write(reject) } else { firstRejects.take(reject) }
+      if let file = transfer.kept.file {
+        try file.write(reject)
+      } else if transfer.kept.table != nil {
+        let context = transfer.context.contexts.text(of: reject.position.file) ?? ""
+        entries.append(PostgresRejects.Entry(reject: reject, context: context))
+      } else {
+        firstRejects.take(reject)
+      }
     }
   }
 
@@ -291,14 +321,14 @@ final class PostgresTransfer: StoreTransfer {
     isDone = true
     transactions.rollback()
     if options.output.dryRun != nil { return }
-    rejectFile?.didRollBack()
+    kept.file?.didRollBack()
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 
   func record(in summary: inout RunSummary) {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
     summary.warnings.merge(inputPlace.allWarnings, leavingOut: .textInNumberColumn)
-    if rejectFile == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
+    if kept.isNowhere && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
   }

@@ -50,6 +50,9 @@ final class ServerSession {
 
   private static let mostTries = 4
 
+  /// The connection, where one is open.
+  var openConnection: PostgresConnection? { connection.flatMap { $0.isOpen ? $0 : nil } }
+
   /// As `asking`, for what only reads: the catalogue's functions wait for the locks of a table, and this wait has an end.
   /// - Parameter lockTimeout: milliseconds.
   func reading<Result>(

@@ -18,6 +18,10 @@ struct TargetTable: StoreTable {
   var preparations: [String] = []
   /// Columns of the input that the table fills itself.
   var generatedColumns: [String] = []
+  /// As it was asked for: with its schema where one was named.
+  var givenName: String?
+
+  var lookupName: String { givenName ?? facts.name }
 
   var mode: WriteMode { given.mode ?? (key.isNone ? .insert : .upsert) }
 
