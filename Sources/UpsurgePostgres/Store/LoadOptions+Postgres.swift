@@ -16,12 +16,15 @@ extension LoadOptions {
       (output.changesPath != nil, "\(.changes)", "rows are not told one by one there yet"),
       (output.dryRun == .diff, "\(.dryRun, "diff")", "rows are not told one by one there yet"),
       (output.emitPath != nil, "\(.emitSQL)", "a batch goes up by COPY, which is no SQL of its own"),
+      (transaction.direct == .always, "\(.direct, "always")", "only a file of SQLite can be packed"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
     ]
     if delivery.rules.snapshot != nil || delivery.rules.rowState != nil {
       throw UpsurgeError(
         .usage, "a mirror cannot be kept in PostgreSQL yet",
-        hint: "mirror into a file of SQLite; or upsurge load with \(.key) stores what is new and what differs, and removes nothing")
+        hint:
+          "mirror into a file of SQLite; or upsurge load with \(.key) stores what is new and what differs, and removes nothing"
+      )
     }
     for entry in notHere where entry.isGiven {
       throw UpsurgeError(

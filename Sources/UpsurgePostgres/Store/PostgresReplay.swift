@@ -56,7 +56,8 @@ final class PostgresReplay: ReplayStore {
       let rejects = PostgresRejects(schema: schema)
       let look = try session.asking { (connection) throws(PostgresFailure) in try rejects.look(connection) }
       if case .refused(let error) = look { throw error }
-      let extent = try session.asking { (connection) throws(PostgresFailure) in try rejects.extent(connection) }
+      let extent = try session.asking { (connection) throws(PostgresFailure) in try rejects.extent(connection)
+      }
       shelves.append(RejectShelf(schema: schema, lastID: extent.lastID, count: extent.count))
     }
     return shelves
@@ -112,7 +113,7 @@ final class PostgresReplay: ReplayStore {
 
   /// What a failure of a transaction is to the replay: one of a record is not the server's fault.
   private func error(_ failure: PostgresFailure) -> UpsurgeError {
-    if failure.kind != .record { return failure.asError(on: session.target) }
+    if !failure.isOfRecord(hidden: capabilities.hidesFailures) { return session.error(of: failure) }
     return UpsurgeError(.badInput, Wording(BatchOutcomes.Rejected.reason(failure, session.target)))
   }
 

@@ -22,8 +22,7 @@ extension PostgresReplayTransaction {
     try check(rules, of: target, table)
     page.table = page.context.table
     let began = MonotonicClock.seconds
-    let room = ReplayRoom(
-      BatchStore(target, replay.capabilities), target, byteLimit: page.options.memory.byteCount / 4)
+    let room = ReplayRoom(target, replay.capabilities, byteLimit: page.options.memory.byteCount / 4)
     var warnings: [(index: Int, log: WarningLog)] = []
     for index in page.records.indices where page.fates[index].isGone {
       switch try parser.parse(page.records[index]) {
@@ -91,7 +90,7 @@ extension PostgresReplayTransaction {
     _ table: PostgresTable, _ rules: UpsertRules, _ columns: [ColumnTarget], _ targets: [ColumnTarget],
     _ context: RejectContext
   ) throws(UpsurgeError) -> TargetTable {
-    try table.checkTakesRecords(byKey: !rules.key.isEmpty)
+    try table.checkTakesRecords(by: rules)
     var options = LoadOptions()
     options.rules = rules
     let (key, _) = try KeySearch(table: table, options: options).key { name in
@@ -104,7 +103,8 @@ extension PostgresReplayTransaction {
       addsColumns: context.contract == .evolve && rules.mode != .delete)
     return TargetTable(
       facts: facts, columns: ColumnRegistry(columns), knownColumns: known,
-      name: TableName(schema: table.schema, name: table.name), found: table, making: nil, key: key, given: rules)
+      name: TableName(schema: table.schema, name: table.name), found: table, making: nil, key: key,
+      given: rules)
   }
 
   /// - Throws: `usage` for SQL of the rules that is not one expression over the table.
@@ -129,14 +129,17 @@ extension PostgresReplayTransaction {
 private final class ReplayRoom {
   private let batches: BatchStore
   private let target: TargetTable
+  /// A page is stored as a whole, however many savepoints that takes. Without any, one that fails comes again, record by record.
+  private let savepoints: Savepoints
   private let gathered: GatheredBatch
   /// The places in the page of the records that wait.
   private var places: [Int] = []
   private var byteCount: UInt64 = 0
   private(set) var ledger = Ledger()
 
-  init(_ batches: BatchStore, _ target: TargetTable, byteLimit: Int) {
-    (self.batches, self.target) = (batches, target)
+  init(_ target: TargetTable, _ capabilities: Capabilities, byteLimit: Int) {
+    (batches, self.target) = (BatchStore(target, capabilities), target)
+    savepoints = capabilities.findsBadRecords ? .unbounded : .none
     gathered = GatheredBatch(byteLimit: byteLimit)
   }
 
@@ -179,7 +182,8 @@ private final class ReplayRoom {
   private func store(
     _ batch: borrowing Batch, _ places: [Int], _ page: inout RejectPage, _ connection: PostgresConnection
   ) throws(PostgresFailure) {
-    let outcome = try batches.store(batch, from: 0, on: connection)
+    let part = BatchPart(records: 0..<batch.recordCount, savepoints: savepoints)
+    let outcome = try batches.store(part, of: batch, on: connection)
     ledger += outcome.ledger
     for rejected in outcome.rejected {
       let record = page.records[places[rejected.record]]
