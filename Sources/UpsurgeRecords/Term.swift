@@ -43,6 +43,7 @@ package enum Term: String, Sendable, CaseIterable {
   case walLimit = "wal-limit"
   case busyTimeout = "busy-timeout"
   case rowsPerStatement = "rows-per-statement"
+  case withoutWalk = "without-walk"
 
   // What cannot be stored, and what is said.
   case rejects, summary, explain, changes, quiet, verbose, progress, log

@@ -72,6 +72,18 @@ struct RunTests {
     #expect(try connection.texts("SELECT current_date::text = to_char(current_date, 'YYYY-MM-DD'), current_setting('statement_timeout')") == [["t", "0"]])
     #expect(try connection.commit())
     #expect(try connection.texts("SHOW datestyle") == [["German, DMY"]])
+    // So do those of the planner, which only PostgreSQL is asked for.
+    let costs = "SELECT current_setting('random_page_cost'), current_setting('jit')"
+    let before = try connection.texts(costs)
+    var settings = TransactionSettings()
+    try connection.run(settings.beginSQL)
+    #expect(try connection.texts(costs) == before)
+    #expect(try connection.commit())
+    settings.plansForSortedKeys = true
+    try connection.run(settings.beginSQL)
+    #expect(try connection.texts(costs) == [["1.1", "off"]])
+    #expect(try connection.commit())
+    #expect(try connection.texts(costs) == before)
   }
 
   /// Sends a COMMIT, and leaves before the answer.

@@ -7,7 +7,8 @@ import sys
 from .. import series, tools
 from ..measure import measure, spread
 from . import data
-from .contenders import Dlt
+from .contenders import Dlt, UpsurgeDelta
+from .scenarios import EVERY
 
 WORK, KEPT, KEPT_BY_DLT, EXPECTED = "work", "kept", "kept_by_dlt", "expected"
 
@@ -73,11 +74,13 @@ class Bench:
         inserted, unchanged, every = map(int, counts.split("|"))
         return found, {"inserted": inserted, "unchanged": unchanged, "updated": every - inserted - unchanged}
 
-    def compare(self, scenario, rounds):
+    def compare(self, name, rounds):
         """Runs all contenders of a scenario in turn: their runs by name. The first round is that after which tables are
         compared; it counts in a trial only, which has no other, and peers in two scenarios."""
+        scenario = EVERY[name]
         expected, ledger = self.expected(scenario)
         contenders = [one for one in self.contenders if scenario.operation in one.operations
+                      and (one.scenarios is None or name in one.scenarios)
                       and not (self.is_trial and one.is_peer and not scenario.has_peers)]
         runs = {one.name: [] for one in contenders}
         for number in range(1 if self.is_trial else 0, rounds + 1):
@@ -157,7 +160,8 @@ class Bench:
         before = self.server.sql("kept_with_sequence", SEQUENCE)
         found = {}
         for contender in self.contenders:
-            if "upsert" not in contender.operations or isinstance(contender, Dlt):  # whose table is its own
+            # dlt's table is its own, and a second upsurge says nothing new.
+            if "upsert" not in contender.operations or isinstance(contender, (Dlt, UpsurgeDelta)):
                 continue
             self.server.copy_database("kept_with_sequence", WORK)
             done = measure(contender.command("upsert", WORK, path))

@@ -13,6 +13,7 @@ class Contender:
     is_slow = False  # runs in about half of the rounds
     is_peer = True  # where only the script is tried, it runs in two scenarios
     operations = ("insert", "upsert")
+    scenarios = None  # in which it runs; None for all of its operations
     table = "narrow"
     new_table = f"CREATE TABLE narrow ({data.KEYED})"  # before an insert; "" where it makes it
 
@@ -70,6 +71,17 @@ class Upsurge(Contender):
 
     def ledger(self):
         return json.loads(self.summary.read_text(encoding="utf-8"))["ledger"]
+
+
+class UpsurgeDelta(Upsurge):
+    """The same without the walk: the server compares all rows. By itself upsurge leaves that to it where rows are not read in the
+    order of their keys, or few are the same."""
+
+    name = "upsurge by delta"
+    scenarios = ("same",)
+
+    def command(self, operation, database, path):
+        return [*super().command(operation, database, path), "--without-walk"]
 
 
 class Psql(Contender):
@@ -175,4 +187,4 @@ class Pgloader(Contender):
         return ["pgloader", "-q", script]
 
 
-EVERY = (UnloggedFloor, KeyedFloor, Upsurge, Psql, ADBC, DuckDB, Psycopg, Pgloader, Dlt, Sling)
+EVERY = (UnloggedFloor, KeyedFloor, Upsurge, UpsurgeDelta, Psql, ADBC, DuckDB, Psycopg, Pgloader, Dlt, Sling)

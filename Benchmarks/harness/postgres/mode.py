@@ -21,8 +21,10 @@ def add_arguments(parser):
     parser.add_argument(
         "--rounds", type=int, help=f"times each contender runs (5; 1 with fewer than {TRIAL:,} rows); slow ones half of them")
     parser.add_argument("--contenders", metavar="A,B", help=f"of {names} (all that install)")
+    parser.add_argument("--without-peers", action="store_true", help="only upsurge, psql and the floors")
     parser.add_argument(
-        "--rows-of", metavar="A,B", help=f"rows of the table of results: of {', '.join(scenarios.EVERY)}, rejects, sequence (all)")
+        "--only", "--rows-of", dest="rows_of", metavar="A,B",
+        help=f"rows of the table of results: of {', '.join(scenarios.EVERY)}, rejects, sequence (all)")
     parser.add_argument("--memory", type=int, default=64, metavar="MIB", help="upsurge's --memory, in MiB (64)")
     parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
     parser.add_argument("--server", metavar="FOLDER", help="where initdb and postgres are (Debian's PostgreSQL 15)")
@@ -33,11 +35,11 @@ def add_arguments(parser):
 def run(arguments):
     chosen = split(arguments.rows_of, [*scenarios.EVERY, "rejects", "sequence"])
     classes = {one.name: one for one in every.EVERY}
-    names = split(arguments.contenders, list(classes))
+    names = split(arguments.contenders, [name for name, one in classes.items() if not arguments.without_peers or not one.is_peer])
     folder = tools.scratch(arguments.scratch)
     installed = Installed(folder)
     every.Upsurge.options = ["--memory", f"{arguments.memory}MiB", *arguments.upsurge_options.split()]
-    if "upsurge" in names:
+    if "upsurge" in names or "upsurge by delta" in names:
         tools.upsurge()
     names = [name for name in names if installed.has(name)]
     is_trial = arguments.rows < TRIAL and arguments.rounds is None
@@ -59,7 +61,7 @@ def measured(arguments, chosen, rounds, bench):
     bench.prepare(any(one.operation == "upsert" for one in picked.values()))
     runs, tables = {}, []
     for name, scenario in picked.items():
-        runs[name] = bench.compare(scenario, rounds)
+        runs[name] = bench.compare(name, rounds)
         records = -(-arguments.rows // SPARSE) if name == "sparse" else arguments.rows
         print_runs(f"{scenario.title}: {records:,} records", runs[name], records)
         tables.append({"title": scenario.title, "records": records, "runs": runs[name]})

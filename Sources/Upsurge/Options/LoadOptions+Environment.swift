@@ -27,6 +27,8 @@ extension LoadOptions {
     package var sorting = SortingSettings()
     /// Rows in a statement at most; nil is the writer's choice.
     package var rowsPerStatement: Int?
+    /// Whether rows of a server may be compared here; else only the server compares them.
+    package var walks = true
     package var directLimits = DirectLimits()
     /// Whether a new table has its key before its rows, where a store would make it after them.
     package var makesKeyFirst = false

@@ -192,6 +192,8 @@ extension LoadRun {
         try write(batch, with: writing)
         try writing.reconsider()
       }
+      // Their errors come before those of records that were read after them.
+      try writing.transfer.awaitStored()
     } catch {
       // Whether more would have come is known when the reader has sent a batch or ended.
       let isLast =

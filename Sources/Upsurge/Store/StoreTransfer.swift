@@ -48,6 +48,10 @@ package protocol StoreTransfer: AnyObject {
   /// Stores them.
   func storeGathered() throws(UpsurgeError)
 
+  /// Waits for records that are stored on another thread, where that is so.
+  /// - Throws: as `write`.
+  func awaitStored() throws(UpsurgeError)
+
   /// Whether a transaction is open, in which others cannot write.
   var isInTransaction: Bool { get }
 
@@ -104,6 +108,7 @@ package protocol StoreTransfer: AnyObject {
 extension StoreTransfer {
   package var isGathering: Bool { false }
   package func storeGathered() throws(UpsurgeError) {}
+  package func awaitStored() throws(UpsurgeError) {}
   package func reconsider() throws(UpsurgeError) {}
   package var rowLimit: UInt64? { nil }
   package var mustBeginAgain: Bool { false }

@@ -117,5 +117,6 @@ extension OptionCatalogue {
         DB-upsurge, which takes the database's name at the end. never: always insert through SQLite.
         """),
     OptionSpecification(.rowsPerStatement, of: .load, .value(Int.self), isHidden: true, help: ""),
+    OptionSpecification(.withoutWalk, of: .load, .flag, isHidden: true, help: ""),
   ]
 }

@@ -45,6 +45,9 @@ struct LoadCommand: ParsableCommand {
   /// For `Benchmarks/run upsert`.
   @Option(.rowsPerStatement) var rowsPerStatement: Int?
 
+  /// For `Benchmarks/run postgres`.
+  @Flag(.withoutWalk) var isWithoutWalk = false
+
   @OptionGroup(.output) var output: OutputOptions
 
   @OptionGroup var help: HelpFlag
@@ -167,6 +170,7 @@ struct LoadCommand: ParsableCommand {
     options.transaction.keepsHistory = keepsHistory
     options.transaction.isAtomic = isAtomic
     options.tuning.rowsPerStatement = rowsPerStatement
+    options.tuning.walks = !isWithoutWalk
     options.transaction.direct = direct
   }
 }

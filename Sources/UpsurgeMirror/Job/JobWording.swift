@@ -20,8 +20,8 @@ package enum JobWording {
   /// Options that are said as they are typed: those of `upsurge mirror` itself, and what only other commands take.
   package static let typed: Set<Term> = [
     .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history, .forget, .emitSQL,
-    .maxStatement, .trustRules, .changes, .direct, .rowsPerStatement, .quiet, .verbose, .progress, .log, .metrics,
-    .table, .check, .checkJob, .schema, .systemd, .cron, .at, .yes, .json, .salt, .maxAge, .file, .rows, .rounds, .compare,
+    .maxStatement, .trustRules, .changes, .direct, .rowsPerStatement, .withoutWalk, .quiet, .verbose, .progress, .log,
+    .metrics, .table, .check, .checkJob, .schema, .systemd, .cron, .at, .yes, .json, .salt, .maxAge, .file, .rows, .rounds, .compare,
     .scratch, .html, .except,
   ]
 

@@ -41,30 +41,37 @@ package struct RowEncoder: Sendable {
     _ records: inout Range<Int>, of batch: borrowing Batch, order: Int32 = 0, into out: inout RowBuffer
   ) -> Fault? {
     let texts = CellTexts(batch)
-    let fieldCount = Int16(fields.count + (hasOrder ? 1 : 0))
-    return fields.withUnsafeBufferPointer { fields in
-      for record in records {
-        let start = out.count
-        out.reserve(16)
-        out.put(fieldCount)
-        if hasOrder {
-          out.put(Int32(4))
-          out.put(order &+ Int32(truncatingIfNeeded: record))
-        }
-        let row = texts.cells + record * texts.columnCount
-        for index in fields.indices {
-          let field = fields[index]
-          // A record that lacks the column says as much as one with a NULL here; whose statement names it decides more.
-          let cell = field.slot < texts.columnCount ? row[field.slot] : .null
-          if let fault = field.column.encode(cell, texts, into: &out) {
-            out.count = start
-            records = record..<records.upperBound
-            return Fault(field: index, fault: fault)
-          }
-        }
+    for record in records {
+      if let fault = encode(record, texts, order: order, into: &out) {
+        records = record..<records.upperBound
+        return fault
       }
-      records = records.upperBound..<records.upperBound
-      return nil
     }
+    records = records.upperBound..<records.upperBound
+    return nil
+  }
+
+  /// Adds one record.
+  /// - Returns: what is wrong with it; nothing of it is in the buffer then.
+  @inline(__always)
+  func encode(_ record: Int, _ texts: CellTexts, order: Int32 = 0, into out: inout RowBuffer) -> Fault? {
+    let start = out.count
+    out.reserve(16)
+    out.put(Int16(truncatingIfNeeded: fields.count + (hasOrder ? 1 : 0)))
+    if hasOrder {
+      out.put(Int32(4))
+      out.put(order &+ Int32(truncatingIfNeeded: record))
+    }
+    let row = texts.cells + record * texts.columnCount
+    for index in fields.indices {
+      let field = fields[index]
+      // A record that lacks the column says as much as one with a NULL here; whose statement names it decides more.
+      let cell = field.slot < texts.columnCount ? row[field.slot] : .null
+      if let fault = field.column.encode(cell, texts, into: &out) {
+        out.count = start
+        return Fault(field: index, fault: fault)
+      }
+    }
+    return nil
   }
 }

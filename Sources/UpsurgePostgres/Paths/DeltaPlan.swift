@@ -5,6 +5,9 @@
 ///     INSERT INTO t … SELECT … FROM upsurge_delta AS s WHERE s.upsurge_fresh
 ///
 /// They name only the columns that the records have: an UPDATE of a row needs no value for the others, as ON CONFLICT would.
+///
+/// Where most records change their row, the rows are changed before (`direct`), right from the staging table. What is left for the
+/// others is little, or nothing.
 struct DeltaPlan {
   static let name = "upsurge_delta"
   static let table = "pg_temp.\(name)"
@@ -40,6 +43,15 @@ struct DeltaPlan {
 
   /// nil where a row never changes.
   func update(_ part: Range<Int>, _ bounds: KeyBounds?, from source: String = Self.table) -> String? {
+    update(part, bounds, from: source, where: "NOT s.upsurge_fresh AND ")
+  }
+
+  /// Changes rows of records that nobody has looked for before.
+  func direct(_ part: Range<Int>, _ bounds: KeyBounds?) -> String? {
+    update(part, bounds, from: shape.typed(key, from: RecordShape.staging), where: "")
+  }
+
+  private func update(_ part: Range<Int>, _ bounds: KeyBounds?, from source: String, where first: String) -> String? {
     let changed = shape.changedColumns
     guard shape.rules.conflict == .update, !changed.isEmpty else { return nil }
     let sets = changed.map { "\($0.name.quotedForPostgres) = s.\($0.name.quotedForPostgres)" }
@@ -49,7 +61,7 @@ struct DeltaPlan {
     if let bounds { terms.append(bounds.sql(of: key, row: "upsurge_row")) }
     return
       "UPDATE \(shape.table.ownRows) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM \(source) AS s"
-      + " WHERE NOT s.upsurge_fresh AND \(shape.slice(part)) AND \(terms.joined(separator: " AND "))"
+      + " WHERE \(first)\(shape.slice(part)) AND \(terms.joined(separator: " AND "))"
       + " AND \(shape.differs(row: "upsurge_row", record: "s"))"
   }
 

@@ -18,6 +18,13 @@ extension BatchWriter<DeltaStore> {
 package struct DeltaStore: RowStore {
   private let connection: PostgresConnection
   private let shape: RecordShape
+  private let lastBatch = LastBatch()
+
+  /// A batch is most often like the one before.
+  private final class LastBatch {
+    /// Whether nine of ten records have changed their row.
+    var hasChangedMost = false
+  }
 
   init(_ connection: PostgresConnection, _ shape: RecordShape) {
     let (rules, knowsNoSQL) = (shape.rules, "the delta path knows no SQL")
@@ -35,7 +42,7 @@ package struct DeltaStore: RowStore {
     if order.rows.isEmpty { return }
     var run = DeltaRun(
       connection: connection, plan: DeltaPlan(rows.shape), staging: StagingTable(connection, rows.shape),
-      bounds: KeyBounds(rows, order), rowCount: order.rows.count)
+      bounds: KeyBounds(rows, order), rowCount: order.rows.count, changesMost: lastBatch.hasChangedMost)
     var sent = order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
     try run.staging.fill(rows, sent, &savepoints, &outcomes)
     if !rows.shape.hasComparableKey {
@@ -48,6 +55,7 @@ package struct DeltaStore: RowStore {
     do throws(PostgresFailure) {
       try run.store(sent.parts, after: savepoints.head(), &outcomes)
       savepoints.keep()
+      lastBatch.hasChangedMost = (outcomes.updated - before[1]) * 10 >= order.rows.count * 9
     } catch {
       guard error.kind == .record, savepoints.areUsed else { throw error }
       savepoints.takeBack()
@@ -74,32 +82,57 @@ private struct DeltaRun {
   let staging: StagingTable
   var bounds: KeyBounds?
   let rowCount: Int
+  /// Whether most records are expected to change their row.
+  let changesMost: Bool
 
   /// Stores all rounds.
   func store(
     _ rounds: [Range<Int>], after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
-    var head = head
-    for (number, round) in rounds.enumerated() {
+    var (head, hasTable) = (head, false)
+    for round in rounds {
       let part = round.unbounded(of: rowCount)
-      let update = plan.update(part, bounds)
-      let finding = number == 0 ? plan.creation(part, bounds) : plan.addition(part, bounds)
+      let changed = try change(part, &head, &outcomes)
+      if changed == round.count { continue }
+      let update = changed == nil ? plan.update(part, bounds) : nil
+      let finding = hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds)
+      hasTable = true
       let work = [finding, update, plan.insertion(part)].compactMap { $0 }
-      outcomes.statementCount += work.count
-      do throws(PostgresFailure) {
-        let results = try connection.run((head + work).joined(separator: "; "))
-        let counts = results.dropFirst(head.count).map(\.affectedCount)
-        let (found, updated, inserted) = (counts[0], update == nil ? 0 : counts[1], counts[counts.count - 1])
-        if found != updated + inserted { throw Self.disturbed }
-        outcomes.updated += updated
-        outcomes.inserted += inserted
-        outcomes.unchanged += round.count - found
-      } catch {
-        throw plan.isKeyTaken(error) ? Self.disturbed : error
-      }
-      head = []
+      let counts = try run(work, after: &head, &outcomes)
+      let (found, updated, inserted) = (counts[0], update == nil ? 0 : counts[1], counts[counts.count - 1])
+      if found != updated + inserted { throw Self.disturbed }
+      outcomes.updated += updated
+      outcomes.inserted += inserted
+      outcomes.unchanged += round.count - (changed ?? 0) - found
     }
-    try connection.run("DROP TABLE \(DeltaPlan.table)")
+    let last = head + (hasTable ? ["DROP TABLE \(DeltaPlan.table)"] : [])
+    if !last.isEmpty { try connection.run(last.joined(separator: "; ")) }
+  }
+
+  /// Changes the rows of a part at once, where most are expected to change.
+  /// - Returns: how many there were; nil where all is still to be done.
+  private func change(
+    _ part: Range<Int>, _ head: inout [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> Int? {
+    guard changesMost, let update = plan.direct(part, bounds) else { return nil }
+    let count = try run([update], after: &head, &outcomes)[0]
+    outcomes.updated += count
+    return count
+  }
+
+  /// - Parameter head: statements before the first ones.
+  /// - Returns: how many rows each of the statements has met.
+  private func run(
+    _ work: [String], after head: inout [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> [Int] {
+    outcomes.statementCount += work.count
+    do throws(PostgresFailure) {
+      let results = try connection.run((head + work).joined(separator: "; "))
+      defer { head = [] }
+      return results.dropFirst(head.count).map(\.affectedCount)
+    } catch {
+      throw plan.isKeyTaken(error) ? Self.disturbed : error
+    }
   }
 
   /// Somebody else has written rows of the batch between two statements. All of it is to be done again.

@@ -15,6 +15,7 @@ package struct NewTableWriter: ~Copyable {
   package let newTable: NewTable
   private let connection: PostgresConnection
   private let isKeyed: Bool
+  private let family: ServerFamily
   private var writer: BatchWriter<NewTablePath>
 
   /// Makes the table, or takes up one that a run before has made; part of the transaction that is open.
@@ -36,6 +37,7 @@ package struct NewTableWriter: ~Copyable {
       throw PostgresFailure(.schemaChanged, "the table \(newTable.ownName) has gone", sqlState: "42P01")
     }
     isKeyed = table.primaryKey != nil
+    family = capabilities.family
     // Records with a NULL in the key are found by the key that will be.
     let shape = RecordShape(
       table, key: table.primaryKey ?? newTable.futureKey(of: table), columns: columns, rules: rules)
@@ -44,6 +46,12 @@ package struct NewTableWriter: ~Copyable {
     writer = BatchWriter(
       NewTablePath(append: append, rest: StagedStore(connection, base, capabilities)), shape, slots: slots)
   }
+
+  /// See `BatchWriter.recipe`.
+  func recipe(_ number: Int) -> RowRecipe { writer.recipe(number) }
+
+  /// See `BatchWriter.exchange`.
+  mutating func exchange(_ ahead: AheadRows) { writer.exchange(ahead) }
 
   /// Stores records of a batch, or as many of them as one transaction should hold: see `BatchWriter`.
   package mutating func store(
@@ -56,6 +64,8 @@ package struct NewTableWriter: ~Copyable {
   /// beginning.
   package func finish() throws(PostgresFailure) -> Ending {
     let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
+    // The keys of two million rows do not fit into the server's own 64 MB, and would be sorted on its disk.
+    if !isKeyed, family.keepsDDLInTransactions { try connection.run(Self.sortMemory) }
     try connection.run("SAVEPOINT upsurge_key")
     do throws(PostgresFailure) {
       if !isKeyed, let key { try connection.run(key) }
@@ -70,6 +80,11 @@ package struct NewTableWriter: ~Copyable {
     try connection.run(([newTable.renaming] + newTable.indexCreations).joined(separator: "; "))
     return .complete
   }
+
+  /// Raises what building an index may take, until the transaction ends.
+  private static let sortMemory =
+    "SELECT set_config('maintenance_work_mem', '256MB', true)"
+    + " WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('256MB')"
 
   private var isKeyNameFree: Bool {
     get throws(PostgresFailure) {

@@ -13,14 +13,23 @@ package struct PathWriter: ~Copyable {
 
   private var writer: BatchWriter<ChosenPath>
 
-  /// - Parameter slots: the slot of each of the shape's columns in the records.
+  /// - Parameters:
+  ///   - slots: the slot of each of the shape's columns in the records.
+  ///   - walks: whether rows may be compared here.
   package init(
-    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int],
+    walks: Bool = true
   ) {
     choice = PathChoice(shape, capabilities)
     needsSnapshot = choice.base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
-    writer = BatchWriter(ChosenPath(connection, shape, capabilities, choice), shape, slots: slots)
+    writer = BatchWriter(ChosenPath(connection, shape, capabilities, choice, walks: walks), shape, slots: slots)
   }
+
+  /// See `BatchWriter.recipe`.
+  func recipe(_ number: Int) -> RowRecipe { writer.recipe(number) }
+
+  /// See `BatchWriter.exchange`.
+  mutating func exchange(_ ahead: AheadRows) { writer.exchange(ahead) }
 
   /// Stores records of a batch, or as many of them as one transaction should hold: see `BatchWriter`.
   package mutating func store(
@@ -35,14 +44,17 @@ private struct ChosenPath: RowStore {
   private let choice: PathChoice
   private var append: AppendStore
   private var walk: WalkStore
+  private let walks: Bool
   private let base: StagedStore
   private let small: UnnestStore
   private(set) var batchCounts: [PathChoice.Path: Int] = [:]
 
   init(
-    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, _ choice: PathChoice
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, _ choice: PathChoice,
+    walks: Bool
   ) {
     self.choice = choice
+    self.walks = walks && choice.walkObjection == nil
     append = AppendStore(connection, overridesIdentity: shape.rules.overridesIdentity)
     walk = WalkStore(connection)
     base = StagedStore(connection, shape, capabilities)
@@ -62,7 +74,7 @@ private struct ChosenPath: RowStore {
       batchCounts[.append, default: 0] += 1
       return
     }
-    let walked = choice.walkObjection == nil ? try walk.differing(rows, order, &outcomes) : nil
+    let walked = walks ? try walk.differing(rows, order, &outcomes) : nil
     let rest = walked ?? order
     let isSmall = rest.rows.count < PathChoice.smallBatchCount && choice.unnestsSmall
     let path = rest.rows.isEmpty ? nil : isSmall ? .unnest : choice.base.path

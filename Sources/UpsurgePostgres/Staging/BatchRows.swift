@@ -5,12 +5,35 @@ struct BatchRows: ~Copyable {
   private var rows: EncodedRows
   private var order = RowOrder(count: 0)
   private var segments = KeySegments()
+  /// What of them cannot be encoded.
+  private var rejected: [BatchOutcomes.Rejected] = []
+  /// Whether they are those of the batch that is stored next.
+  private(set) var isReady = false
 
   init(_ shape: RecordShape, slots: [Int]) { rows = EncodedRows(shape, slots: slots) }
 
-  /// Takes records of a batch, as often as it needs until a way of sending them is found.
+  /// - Parameter number: no two recipes of a table have the same.
+  func recipe(_ number: Int, _ arrangement: RowArrangement) -> RowRecipe {
+    RowRecipe(number: number, shape: rows.shape, slots: rows.slots, arrangement: arrangement)
+  }
+
+  /// Encodes records of a batch, and puts them in order.
   /// - Parameter selection: the indexes of the records that `records` counts; nil where these are indexes themselves.
-  /// - Parameter savepoints: those of the transaction, which holds no more than they allow.
+  mutating func prepare(
+    _ batch: borrowing Batch, _ records: Range<Int>, only selection: [Int32]?, _ arrangement: RowArrangement
+  ) {
+    rejected = rows.fill(batch, records, only: selection)
+    arrange(arrangement)
+    isReady = true
+  }
+
+  /// Notes that the batch which is stored next has other records.
+  mutating func forget() { isReady = false }
+
+  /// Takes records of a batch, as often as it needs until a way of sending them is found. What is ready is not encoded again.
+  /// - Parameters:
+  ///   - selection: as for `prepare`.
+  ///   - savepoints: those of the transaction, which holds no more than they allow.
   /// - Returns: what became of them, or of those before `next`.
   mutating func store<Path: RowStore>(
     _ batch: borrowing Batch, _ records: Range<Int>, only selection: [Int32]? = nil,
@@ -20,9 +43,11 @@ struct BatchRows: ~Copyable {
     let limits = savepoints
     while true {
       savepoints = limits
-      outcomes = BatchOutcomes(
-        rejected: rows.fill(batch, records, only: selection), statementCount: outcomes.statementCount)
-      arrange(path.arrangement)
+      if !(isReady && selection == nil && records == 0..<batch.recordCount) {
+        prepare(batch, records, only: selection, path.arrangement)
+      }
+      isReady = false
+      outcomes = BatchOutcomes(rejected: rejected, statementCount: outcomes.statementCount)
       do {
         try path.store(rows, order, &savepoints, &outcomes)
         outcomes.arrangeRejects()

@@ -36,6 +36,13 @@ package struct BatchWriter<Path: RowStore>: ~Copyable {
     rows = BatchRows(shape, slots: slots)
   }
 
+  /// How all records of a batch are encoded by this writer.
+  /// - Parameter number: no two recipes of a table have the same.
+  func recipe(_ number: Int) -> RowRecipe { rows.recipe(number, path.arrangement) }
+
+  /// Takes rows that were encoded before by its recipe, for the next call that stores all of a batch; or gives them back after it.
+  mutating func exchange(_ ahead: AheadRows) { swap(&rows, &ahead.rows) }
+
   /// Stores records of a batch, or as many of them as one transaction should hold.
   /// - Parameters:
   ///   - selection: only the records of these indexes; nil is all.

@@ -14,7 +14,7 @@ import UpsurgeRecords
 ///     records  the number in the batch of each row: those that cannot be encoded are left out
 package struct EncodedRows: ~Copyable {
   private(set) var shape: RecordShape
-  private let slots: [Int]
+  let slots: [Int]
   private var buffer = RowBuffer()
   private var starts: [Int] = [0]
   private(set) var records: [Int32] = []
@@ -75,17 +75,18 @@ package struct EncodedRows: ~Copyable {
   ) -> [BatchOutcomes.Rejected]? {
     let encoder = RowEncoder(
       zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
-    let (parts, needed) = (keyParts, neededParts)
+    let (key, needed, texts) = (NeededCells(keyFields, slots), NeededCells(shape.neededFields, slots), CellTexts(batch))
     var rejected: [BatchOutcomes.Rejected] = []
+    starts.reserveCapacity(range.count + 1)
+    records.reserveCapacity(range.count)
     for index in range {
       let record = selection.map { Int($0[index]) } ?? index
       // Records with a NULL in the key stand for no row.
-      if let column = missing(record, parts, batch) {
-        rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: column)))
+      if let field = key.firstMissing(record, texts) {
+        rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: shape.columns[field].name)))
         continue
       }
-      var one = record..<record + 1
-      if let fault = encoder.encode(&one, of: batch, into: &buffer) {
+      if let fault = encoder.encode(record, texts, into: &buffer) {
         let name = shape.columns[fault.field].name
         if fault.fault == .undecided {
           shape.textColumns.insert(name)
@@ -95,9 +96,9 @@ package struct EncodedRows: ~Copyable {
         continue
       }
       // A value that its type does not take is found first, as by the server.
-      if let column = missing(record, needed, batch) {
+      if let field = needed.firstMissing(record, texts) {
         buffer.count = starts[starts.count - 1]
-        rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(.null, column: column)))
+        rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(.null, column: shape.columns[field].name)))
         continue
       }
       starts.append(buffer.count)
@@ -106,30 +107,29 @@ package struct EncodedRows: ~Copyable {
     return rejected
   }
 
-  private typealias Part = (name: String, slot: Int)
-
-  private var keyParts: [Part] {
+  /// The fields of the key, where a record with a NULL in it stands for no row.
+  private var keyFields: [Int] {
     guard let key = shape.key, !key.treatsNullsAsEqual else { return [] }
-    return key.parts.compactMap { part in
-      shape.columns.firstIndex { $0.name == part.column }.map {
-        (name: shape.columns[$0].name, slot: slots[$0])
+    return key.parts.compactMap { part in shape.columns.firstIndex { $0.name == part.column } }
+  }
+
+  /// Cells that a record must have.
+  private struct NeededCells {
+    private let fields: [Int]
+    private let slots: [Int]
+
+    init(_ fields: [Int], _ slots: [Int]) { (self.fields, self.slots) = (fields, fields.map { slots[$0] }) }
+
+    /// The first field that a record has no value of.
+    @inline(__always)
+    func firstMissing(_ record: Int, _ texts: CellTexts) -> Int? {
+      for index in slots.indices {
+        let slot = slots[index]
+        let kind = slot < texts.columnCount ? texts.cells[record * texts.columnCount + slot].kind : .null
+        if kind == .null || kind == .absent { return fields[index] }
       }
+      return nil
     }
-  }
-
-  private var neededParts: [Part] {
-    shape.neededFields.map { (name: shape.columns[$0].name, slot: slots[$0]) }
-  }
-
-  /// The first of some columns that a record has no value of.
-  @inline(__always)
-  private func missing(_ record: Int, _ parts: [Part], _ batch: borrowing Batch) -> String? {
-    for part in parts {
-      let kind =
-        part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
-      if kind == .null || kind == .absent { return part.name }
-    }
-    return nil
   }
 }
 

@@ -6,6 +6,7 @@ import UpsurgeStorage
 final class BatchStore {
   private let table: TargetTable
   private let capabilities: Capabilities
+  private let walks: Bool
   /// The columns of the records, in slot order.
   private var columns: [ColumnTarget]
   private var connection: PostgresConnection?
@@ -17,9 +18,15 @@ final class BatchStore {
   private(set) var pathCounts: [PathChoice.Path: Int] = [:]
   private let tombstone: TombstoneTest?
   private var hasCommitted = false
+  /// How the next batches are encoded, as long as all of their records are of one kind; nil where that is not known.
+  private(set) var recipe: RowRecipe?
+  /// All records of the batch that is stored next, encoded before; nil where they were not.
+  var ahead: AheadRows?
+  private var recipeCount = 0
 
-  init(_ table: TargetTable, _ capabilities: Capabilities) {
-    (self.table, self.capabilities) = (table, capabilities)
+  /// - Parameter walks: whether rows may be compared here.
+  init(_ table: TargetTable, _ capabilities: Capabilities, walks: Bool) {
+    (self.table, self.capabilities, self.walks) = (table, capabilities, walks)
     columns = table.knownColumns
     tombstone = table.given.tombstone.flatMap { tombstone in
       table.columns.slot(named: tombstone.column).map { TombstoneTest(cellIndex: $0, value: tombstone.value) }
@@ -36,6 +43,12 @@ final class BatchStore {
     ) throws(PostgresFailure) -> BatchOutcomes {
       if new != nil { return try new!.store(batch, only: records, within: &savepoints) }
       return try path!.store(batch, only: records, within: &savepoints)
+    }
+
+    /// Takes rows for the next batch, or gives them back after it.
+    func exchange(_ ahead: AheadRows?) {
+      guard let ahead else { return }
+      if new != nil { new!.exchange(ahead) } else { path!.exchange(ahead) }
     }
   }
 
@@ -56,14 +69,16 @@ final class BatchStore {
     columns += new
     let control = table.controlColumn
     additions += new.filter { target in control.map { !SQLName.isSame($0, target.name) } ?? true }
-    writers = [:]
+    forgetWriters()
   }
 
   /// Forgets what was made for a transaction that was rolled back.
   func forget() {
-    writers = [:]
+    forgetWriters()
     (connection, plan) = (nil, nil)
   }
+
+  private func forgetWriters() { (writers, recipe) = ([:], nil) }
 
   /// Stores a part of a batch, or as much of it as one transaction should hold.
   func store(
@@ -92,6 +107,9 @@ final class BatchStore {
         continue
       }
       let writer = try writer(for: group.kind, plan, connection)
+      let own = group.kind == RecordGroups.Kind() && ahead?.recipe.number == recipe?.number ? ahead : nil
+      writer.exchange(own)
+      defer { writer.exchange(own) }
       let outcomes = try writer.store(batch, group.records, within: &savepoints)
       outcome.next = outcomes.next
       try outcomes.check()
@@ -125,7 +143,8 @@ final class BatchStore {
       table = try read(connection) ?? table
     }
     let plan = RecordPlan(self.table, found: table)
-    (self.connection, self.plan, writers) = (connection, plan, [:])
+    forgetWriters()
+    (self.connection, self.plan) = (connection, plan)
     return plan
   }
 
@@ -167,15 +186,25 @@ final class BatchStore {
     let own = shape.columns.map { column in slots[names.firstIndex(of: column.name) ?? 0] }
     let writer = Writer()
     if let making = table.making, !making.isKeyedFirst {
-      writer.new = try NewTableWriter(
+      let new = try NewTableWriter(
         connection, making, columns: shape.columns.map(\.name), rules: shape.rules, capabilities, slots: own)
+      note(new.recipe(recipeCount), of: kind)
+      writer.new = consume new
     } else {
-      let path = PathWriter(connection, shape, capabilities, slots: own)
+      let path = PathWriter(connection, shape, capabilities, slots: own, walks: walks)
       needsSnapshot = needsSnapshot || path.needsSnapshot
+      note(path.recipe(recipeCount), of: kind)
       writer.path = consume path
     }
     writers[kind] = writer
     return writer
+  }
+
+  /// Batches are encoded ahead by the recipe for records that have all columns and are no deletes.
+  private func note(_ recipe: RowRecipe, of kind: RecordGroups.Kind) {
+    guard kind == RecordGroups.Kind(), tombstone == nil else { return }
+    self.recipe = recipe
+    recipeCount += 1
   }
 
   /// The first column of the key that records of a kind do not speak of; nil where they have all.

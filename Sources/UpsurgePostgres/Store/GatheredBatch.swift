@@ -6,6 +6,23 @@ final class GatheredBatch {
   /// False where the system has no room for it; each batch is stored alone then.
   private let hasRoom: Bool
   private let byteLimit: Int
+  /// Its records as they will be sent, where that is known.
+  private var ahead: AheadRows?
+  /// What its parts have touched since their memory was let go.
+  private var touched = Touched()
+
+  private struct Touched {
+    private var (arena, spill, cells, records) = (0, 0, 0, 0)
+
+    var byteCount: Int { arena + spill + cells + records }
+
+    mutating func note(_ batch: borrowing Batch) {
+      arena = max(arena, batch.parsedByteCount)
+      spill = max(spill, batch.spillByteCount)
+      cells = max(cells, batch.recordCount * batch.columnCount * MemoryLayout<Cell>.stride)
+      records = max(records, batch.recordCount * MemoryLayout<RecordPosition>.stride)
+    }
+  }
 
   /// - Parameter byteLimit: of text, cells and positions together.
   init(byteLimit: Int) {
@@ -33,10 +50,27 @@ final class GatheredBatch {
     return true
   }
 
+  /// Encodes what is here.
+  func encode(by recipe: RowRecipe?) {
+    guard let recipe, !room.hasAbsentCells else { return }
+    if ahead?.recipe.number != recipe.number { ahead = AheadRows(recipe) }
+    ahead?.prepare(room)
+  }
+
   /// Hands over what is here, and is empty then.
-  func empty<E: Error>(_ body: (inout Batch) throws(E) -> Void) throws(E) {
+  func empty<E: Error>(_ body: (inout Batch, AheadRows?) throws(E) -> Void) throws(E) {
     if !hasRoom { return }
-    defer { room.discard() }
-    try body(&room)
+    defer { clear() }
+    try body(&room, ahead)
+  }
+
+  /// Batches that follow are mostly of the same kind, and memory that was touched is had at once. Where they are not, it is let go:
+  /// each part has room for all that may be held.
+  private func clear() {
+    ahead?.forget()
+    touched.note(room)
+    if touched.byteCount <= byteLimit + byteLimit / 8 { return room.reset() }
+    room.discard()
+    touched = Touched()
   }
 }

@@ -138,7 +138,7 @@ private final class ReplayRoom {
   private(set) var ledger = Ledger()
 
   init(_ target: TargetTable, _ capabilities: Capabilities, byteLimit: Int) {
-    (batches, self.target) = (BatchStore(target, capabilities), target)
+    (batches, self.target) = (BatchStore(target, capabilities, walks: true), target)
     savepoints = capabilities.findsBadRecords ? .unbounded : .none
     gathered = GatheredBatch(byteLimit: byteLimit)
   }
@@ -176,7 +176,7 @@ private final class ReplayRoom {
     if places.isEmpty { return }
     let own = places
     (places, byteCount) = ([], 0)
-    try gathered.empty { (batch) throws(PostgresFailure) in try store(batch, own, &page, connection) }
+    try gathered.empty { (batch, _) throws(PostgresFailure) in try store(batch, own, &page, connection) }
   }
 
   private func store(

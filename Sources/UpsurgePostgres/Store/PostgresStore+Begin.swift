@@ -100,6 +100,7 @@ extension PostgresStore {
     // 0 would be without bound.
     settings.lockTimeout = max(1, Int(transaction.busyTimeout))
     settings.isDurable = transaction.durability != .off
+    settings.plansForSortedKeys = capabilities.family == .postgreSQL
     if let found = table.found {
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })

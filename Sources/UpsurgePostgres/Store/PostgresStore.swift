@@ -238,8 +238,8 @@ final class PostgresStore: Store {
 
   func begin(
     _ table: TargetTable, for input: LoadInput, from beginning: Beginning, _ context: StoreContext
-  ) throws(UpsurgeError) -> PostgresTransfer {
-    try PostgresTransfer(self, table, input, beginning, context)
+  ) throws(UpsurgeError) -> GatheringTransfer {
+    GatheringTransfer(try PostgresTransfer(self, table, input, beginning, context), context)
   }
 
   func takeBack() {}

@@ -24,21 +24,19 @@ private struct KeptRecords {
   var isNowhere: Bool { file == nil && table == nil }
 }
 
-/// Takes records into a table of PostgreSQL: batches are gathered, and each transaction stores what was gathered, the rejects and the
-/// place in the input together.
+/// Takes records into a table of PostgreSQL: each transaction stores a batch, the rejects and the place in the input together.
+/// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
   private let store: PostgresStore
   private let table: TargetTable
   private let context: StoreContext
   private let transactions: RunTransactions
   private let batches: BatchStore
-  private let gathered: GatheredBatch
-  private let interval: GatherInterval
   private let kept: KeptRecords
-  private var inputPlace = InputPlace()
+  private(set) var inputPlace = InputPlace()
   private var last: InputPlace.Record?
   private var isDone = false
-  private var storeSeconds = 0.0
+  var storeSeconds = 0.0
 
   private(set) var ledger = Ledger()
   private(set) var committedLedger = Ledger()
@@ -64,9 +62,7 @@ final class PostgresTransfer: StoreTransfer {
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
-    batches = BatchStore(table, store.capabilities)
-    gathered = GatheredBatch(byteLimit: options.transaction.memory.byteCount / 4)
-    interval = GatherInterval(options.transaction)
+    batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
     startedSeconds = beginning.resumption?.progress.seconds ?? 0
     announce()
     guard let run = beginning.resumption else { return }
@@ -112,29 +108,22 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: Batches
 
-  func write(_ batch: inout Batch) throws(UpsurgeError) {
-    if !batch.newColumns.isEmpty {
-      try storeGathered()
-      batches.add(batch.newColumns)
-    }
-    if inputPlace.isBehindCommitted(batch), gathered.take(batch) {
-      if interval.isOver(gathered) { try storeGathered() }
-      return
-    }
-    try storeGathered()
-    if inputPlace.isBehindCommitted(batch), gathered.take(batch) { return }
+  /// Adds columns that records of the next batch speak of for the first time.
+  func add(_ columns: [ColumnTarget]) { batches.add(columns) }
+
+  /// How the next batches are encoded, as far as that is known.
+  var recipe: RowRecipe? { batches.recipe }
+
+  /// Stores a batch whose records were encoded before, where they were.
+  func write(_ batch: inout Batch, _ ahead: AheadRows?) throws(UpsurgeError) {
+    batches.ahead = ahead
+    defer { batches.ahead = nil }
     try store(&batch)
   }
 
-  var isGathering: Bool { !gathered.isEmpty }
+  func write(_ batch: inout Batch) throws(UpsurgeError) { try store(&batch) }
 
-  func storeGathered() throws(UpsurgeError) {
-    if gathered.isEmpty { return }
-    try gathered.empty { (batch) throws(UpsurgeError) in try store(&batch) }
-    interval.begin()
-  }
-
-  func commitWhileIdle() throws(UpsurgeError) { try storeGathered() }
+  func commitWhileIdle() throws(UpsurgeError) {}
 
   /// Stores a batch and commits it with its place, unless all of the run is one transaction. Bad records may make several of one.
   private func store(_ batch: inout Batch) throws(UpsurgeError) {
@@ -348,12 +337,11 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: The end
 
-  func settle() throws(UpsurgeError) { try storeGathered() }
+  func settle() throws(UpsurgeError) {}
 
   func sweep() throws(UpsurgeError) {}
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
-    if isInterrupted { try storeGathered() }
     context.willFinish()
     let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
     let state = state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
