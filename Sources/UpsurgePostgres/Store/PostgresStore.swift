@@ -42,6 +42,29 @@ final class PostgresStore: Store {
 
   // MARK: - Runs
 
+  /// What has not ended in the database: files of rejects may be its.
+  var openWork: OpenWork {
+    OpenWork(
+      place: place, runs: { [session] () throws(UpsurgeError) in try session.runs() },
+      replays: { [session] () throws(UpsurgeError) in try session.replayMarks() })
+  }
+
+  /// The tables of rejects beside a table, ready to take some; nil where the run keeps none there.
+  /// - Throws: `guardRefused` where others have the name of one.
+  func rejects(beside table: TableName) throws(UpsurgeError) -> PostgresRejects? {
+    if options.rejects.target != .table { return nil }
+    let rejects = PostgresRejects(schema: table.schema ?? defaultSchema)
+    let isTrial = options.output.dryRun != nil
+    let look = try session.asking { (connection) throws(PostgresFailure) in
+      let found = try rejects.look(connection)
+      guard case .nothing = found, !isTrial else { return found }
+      try rejects.make(connection)
+      return try rejects.look(connection)
+    }
+    if case .refused(let error) = look { throw error }
+    return rejects
+  }
+
   /// The table of runs beside a table.
   func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: table.schema ?? defaultSchema) }
 
@@ -64,7 +87,9 @@ final class PostgresStore: Store {
   /// What stands of a run whose process has ended: the server may still be at its last COMMIT, which is waited for.
   /// - Parameter isOwn: whether it is this process's, whose connection has broken.
   /// - Returns: nil where it was forgotten.
-  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError) -> RunRecord? {
+  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError)
+    -> RunRecord?
+  {
     guard run.state == .running, isOwn || run.livePID == nil else { return run }
     let rows = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       _ = try runs.lock(run.id, connection)
@@ -141,6 +166,14 @@ final class PostgresStore: Store {
   // MARK: - The table
 
   func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> TargetTable? {
+    var table = try preparedTable(for: input, options: options)
+    table.givenName = TableName.asSource(schema: name.schema, name: name.name)
+    return table
+  }
+
+  private func preparedTable(
+    for input: LoadInput, options: LoadOptions
+  ) throws(UpsurgeError) -> TargetTable {
     let place = try place(of: name)
     let wasMade = input.beginning.resumption?.position.madeTable ?? false
     let found = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
@@ -150,7 +183,7 @@ final class PostgresStore: Store {
       place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty,
       options: options, session: session)
     if let found {
-      try check(found)
+      try found.checkTakesRecords(by: options.rules)
       if wasMade { try checkOnlyTable(place) }
       return try preparation.existing(found)
     }
@@ -195,55 +228,6 @@ final class PostgresStore: Store {
       .guardRefused,
       "\(place.shown.escapedForTerminal) is the name of a sequence, an index or a type, so no table can have it",
       hint: "give the table another name")
-  }
-
-  /// - Throws: `usage` for what no record can be stored in, or not in one transaction.
-  private func check(_ table: PostgresTable) throws(UpsurgeError) {
-    let shown = TableName(schema: table.schema, name: table.name).shown.escapedForTerminal
-    switch table.kind {
-    case .materializedView:
-      throw UpsurgeError(
-        .usage, "\(shown) is a materialized view, which only REFRESH fills",
-        hint: "load the tables that it is made of")
-    case .view where !table.triggers.contains(where: \.isInsteadOf):
-      throw UpsurgeError(
-        .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
-        hint: "load the table that it shows")
-    case .view where !options.rules.key.isEmpty:
-      throw UpsurgeError(
-        .usage, "\(shown) is a view, which has no key", hint: "load the table that it shows")
-    case .foreign:
-      if !options.rules.key.isEmpty {
-        throw UpsurgeError(
-          .usage, "\(shown) is a table of another server, which has no key here",
-          hint: "load the table on its own server")
-      }
-    default: break
-    }
-    if table.hasForeignPartitions, !options.rules.key.isEmpty || table.primaryKey != nil {
-      throw UpsurgeError(
-        .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
-        hint: "load each partition on its own server")
-    }
-    try checkRules(of: table, shown)
-  }
-
-  /// - Throws: `usage` for a rule that PostgreSQL does not combine with statements that count what they store.
-  private func checkRules(of table: PostgresTable, _ shown: String) throws(UpsurgeError) {
-    let hasKey = !options.rules.key.isEmpty || table.primaryKey != nil
-    let events: Set<PostgresRule.Event> =
-      switch options.rules.mode ?? (hasKey ? .upsert : .insert) {
-      case .insert: [.insert]
-      case .update: [.update]
-      case .delete: [.delete]
-      default: [.insert, .update]
-      }
-    let deletes: Set<PostgresRule.Event> = options.rules.tombstone == nil ? [] : [.delete]
-    guard let rule = table.rules.first(where: { events.union(deletes).contains($0.event) }) else { return }
-    throw UpsurgeError(
-      .usage,
-      "\(shown) has the rule \(rule.name.escapedForTerminal) on \(rule.event.rawValue), and what a rule stores cannot be counted",
-      hint: "make a trigger of the rule, and DROP RULE \(rule.name.escapedForTerminal) ON \(shown)")
   }
 
   func setUp(_ table: inout TargetTable, for input: LoadInput) {}

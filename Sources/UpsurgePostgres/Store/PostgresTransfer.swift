@@ -3,6 +3,27 @@ import UpsurgeRecords
 import UpsurgeState
 import UpsurgeStorage
 
+/// Where the rejects of a run are kept.
+private struct KeptRecords {
+  let file: RejectFile?
+  let table: PostgresRejects?
+  /// Where the earlier part of the run has left off.
+  let earlierPosition: RunPosition
+
+  /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
+  init(
+    _ store: PostgresStore, _ target: TargetTable, _ context: StoreContext, resumed: RunRecord?
+  ) throws(UpsurgeError) {
+    file = try context.options.rejectFile(
+      for: context.job.table, beside: store.openWork, contexts: context.contexts,
+      sourceNames: context.sourceNames, resumed: resumed, note: context.note)
+    table = try store.rejects(beside: target.name)
+    earlierPosition = resumed?.position ?? RunPosition()
+  }
+
+  var isNowhere: Bool { file == nil && table == nil }
+}
+
 /// Takes records into a table of PostgreSQL: each transaction stores a batch, the rejects and the place in the input together.
 /// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
@@ -11,7 +32,7 @@ final class PostgresTransfer: StoreTransfer {
   private let context: StoreContext
   private let transactions: RunTransactions
   private let batches: BatchStore
-  private let rejectFile: RejectFile?
+  private let kept: KeptRecords
   private(set) var inputPlace = InputPlace()
   private var last: InputPlace.Record?
   private var isDone = false
@@ -38,9 +59,7 @@ final class PostgresTransfer: StoreTransfer {
     var table = table
     (self.store, self.context) = (store, context)
     let options = context.options
-    rejectFile = try options.rejectFile(
-      contexts: context.contexts, sourceNames: context.sourceNames, resumed: beginning.resumption,
-      note: context.note)
+    kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
@@ -82,7 +101,7 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: What became of the records
 
-  var rejects: (any RejectSink)? { rejectFile }
+  var rejects: (any RejectSink)? { kept.file }
   var hasCommittedAll: Bool { ledger == committedLedger && ledger.read > 0 }
   var isResumable: Bool { transactions.keepsRun && committedLedger.read > 0 }
   var isInTransaction: Bool { transactions.isOpen }
@@ -174,10 +193,8 @@ final class PostgresTransfer: StoreTransfer {
   ) -> RunState {
     var position = position
     position.madeTable = table.making != nil
-    position.outputLengths =
-      rejectFile.map { file in
-        RunPosition().rejectsLengths(with: file.length, in: options.rejects.target?.place)
-      } ?? [:]
+    position.outputLengths = kept.earlierPosition.rejectsLengths(
+      with: kept.file?.length, in: options.rejects.target?.place)
     var progress = RunProgress()
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
@@ -191,7 +208,7 @@ final class PostgresTransfer: StoreTransfer {
     (committedLedger, committedRejects) = (ledger, rejectsByReason)
     batches.didCommit()
     lastCommitted = last.map { inputPlace.position(of: $0, sourceNames: context.sourceNames).position }
-    try rejectFile?.didCommit()
+    try kept.file?.didCommit()
   }
 
   /// The records of one transaction; tried again with it where nothing of the first try stands.
@@ -207,6 +224,8 @@ final class PostgresTransfer: StoreTransfer {
     private(set) var (nextRecord, nextReject) = (0, 0)
     /// What was against a part in which bad records are not found.
     private(set) var failure: PostgresFailure?
+    /// For the table of rejects.
+    private var entries: [PostgresRejects.Entry] = []
     private var hasTried = false
 
     init(_ transfer: PostgresTransfer, _ part: BatchPart, firstReject: Int) {
@@ -216,11 +235,12 @@ final class PostgresTransfer: StoreTransfer {
     /// - Throws: a failure of the server; `refusal` of the transactions says more where it is one of ours.
     mutating func store(_ batch: borrowing Batch, on connection: PostgresConnection) throws(PostgresFailure) {
       if hasTried {
-        transfer.rejectFile?.didRollBack()
+        transfer.kept.file?.didRollBack()
         transfer.batches.forget()
       }
       hasTried = true
       failure = nil
+      entries = []
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
@@ -229,12 +249,16 @@ final class PostgresTransfer: StoreTransfer {
       ledger += outcome.ledger
       hasMetTombstone = transfer.hasMetTombstone || outcome.hasDeletes
       do throws(UpsurgeError) {
-        try transfer.rejectFile?.didBegin()
+        try transfer.kept.file?.didBegin()
         try takeRejects(of: batch, outcome.rejected)
-        try transfer.rejectFile?.flush()
-        if transfer.options.output.dryRun == nil { try transfer.rejectFile?.willCommit() }
+        try transfer.kept.file?.flush()
+        if transfer.options.output.dryRun == nil { try transfer.kept.file?.willCommit() }
       } catch {
         throw transfer.transactions.refuse(error)
+      }
+      if transfer.options.output.dryRun == nil {
+        let text = ServerText(encoding: transfer.store.capabilities.encoding)
+        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
       }
     }
 
@@ -290,7 +314,14 @@ final class PostgresTransfer: StoreTransfer {
       }
       ledger.count(.rejected)
       rejectsByReason[reject.code, default: 0] += 1
-      if let file = transfer.rejectFile { try file.write(reject) } else { firstRejects.take(reject) }
+      if let file = transfer.kept.file {
+        try file.write(reject)
+      } else if transfer.kept.table != nil {
+        let context = transfer.context.contexts.text(of: reject.position.file) ?? ""
+        entries.append(PostgresRejects.Entry(reject: reject, context: context))
+      } else {
+        firstRejects.take(reject)
+      }
     }
   }
 
@@ -334,14 +365,14 @@ final class PostgresTransfer: StoreTransfer {
     isDone = true
     transactions.rollback()
     if options.output.dryRun != nil { return }
-    rejectFile?.didRollBack()
+    kept.file?.didRollBack()
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 
   func record(in summary: inout RunSummary) {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
     summary.warnings.merge(inputPlace.allWarnings, leavingOut: .textInNumberColumn)
-    if rejectFile == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
+    if kept.isNowhere && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
   }
