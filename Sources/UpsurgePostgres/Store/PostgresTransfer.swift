@@ -14,8 +14,9 @@ final class PostgresTransfer: StoreTransfer {
   private let gathered: GatheredBatch
   private let interval: GatherInterval
   private let rejectFile: RejectFile?
+  /// Removes what a snapshot no longer has; nil where the records are none.
+  private let snapshot: SnapshotSweep?
   private var inputPlace = InputPlace()
-  private var columnsToAdd: [ColumnTarget] = []
   private var last: InputPlace.Record?
   private var isDone = false
   private var storeSeconds = 0.0
@@ -46,6 +47,7 @@ final class PostgresTransfer: StoreTransfer {
       note: context.note)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
+    snapshot = try store.snapshotSweep(of: table, context)
     batches = BatchStore(table, store.capabilities)
     gathered = GatheredBatch(byteLimit: options.transaction.memory.byteCount / 4)
     interval = GatherInterval(options.transaction)
@@ -162,6 +164,7 @@ final class PostgresTransfer: StoreTransfer {
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
+    progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
     progress.seconds = startedSeconds + MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }
@@ -197,7 +200,10 @@ final class PostgresTransfer: StoreTransfer {
       }
       hasTried = true
       (ledger, rejectsByReason, firstRejects) = (transfer.ledger, transfer.rejectsByReason, transfer.firstRejects)
+      try transfer.snapshot?.begin(connection)
       let outcome = try transfer.batches.store(batch, from: firstRecord, on: connection)
+      try transfer.snapshot?.note(
+        batch, from: firstRecord, outcome.rejected, unreadableBefore: batch.rejects.count - firstReject, connection)
       ledger += outcome.ledger
       hasMetTombstone = outcome.hasDeletes
       do throws(UpsurgeError) {
@@ -264,19 +270,27 @@ final class PostgresTransfer: StoreTransfer {
 
   func settle() throws(UpsurgeError) { try storeGathered() }
 
-  func sweep() throws(UpsurgeError) {}
+  func sweep() throws(UpsurgeError) {
+    guard let snapshot, !transactions.commitsParts else { return }
+    try transactions.perform { (connection) throws(PostgresFailure) in try judge(snapshot, connection) }
+    ledger.swept += snapshot.sweptCount
+  }
+
+  private func judge(_ snapshot: SnapshotSweep, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let transactions = transactions
+    try snapshot.end(ledger, connection) { transactions.refuse($0) }
+  }
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     if isInterrupted { try storeGathered() }
     context.willFinish()
-    let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
-    let state = state(position, ledger, rejectsByReason, inputPlace, isWhole: true)
     if !isInterrupted, table.making != nil {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }
-    let ending = try transactions.finish(isInterrupted: isInterrupted, state) {
-      [batches] (connection) throws(PostgresFailure) in
-      try batches.finishNewTable(connection)
+    let ending = try transactions.finish(isInterrupted: isInterrupted, endState) {
+      (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
+      if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
+      return try batches.finishNewTable(connection)
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
@@ -284,6 +298,12 @@ final class PostgresTransfer: StoreTransfer {
     }
     isDone = true
     if options.output.dryRun == nil { try didCommit() }
+  }
+
+  /// Where the run stands when all of it is stored.
+  private func endState() -> RunState {
+    let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
+    return state(position, ledger, rejectsByReason, inputPlace, isWhole: true)
   }
 
   func rollback() {
@@ -299,6 +319,9 @@ final class PostgresTransfer: StoreTransfer {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
     summary.warnings.merge(inputPlace.allWarnings, leavingOut: .textInNumberColumn)
     if rejectFile == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
+    summary.guardRefusal = snapshot?.refusal
+    summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
+    summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
   }
