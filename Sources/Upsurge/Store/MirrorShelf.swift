@@ -12,28 +12,35 @@ package protocol MirrorShelf: RunShelf {
   /// The last run of a table that has ended or stays listed.
   func lastRun(of table: String) throws(UpsurgeError) -> RunRecord?
 
-  /// A table as it stands; nil without one.
-  func mirrored(_ table: String) throws(UpsurgeError) -> MirroredTable?
+  /// A table as it stands, in the words of SQLite's schemas; nil without one.
+  func schema(of table: String) throws(UpsurgeError) -> TableSchema?
+
+  /// - Throws: what is wrong with SQL that is to be a condition over a table's rows.
+  func check(scope: String, of table: String) throws(UpsurgeError)
 
   /// Whether a table has a row.
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool
+
+  /// How many rows a table has.
+  /// - Parameter scope: SQL over the table; nil counts all rows.
+  func count(rowsOf table: String, where scope: String?) throws(UpsurgeError) -> UInt64
+
+  /// Removes rows of a table, what was noted of it, and its runs that have not ended, all or nothing.
+  /// - Parameters:
+  ///   - notes: tables of notes, beside those of refused deliveries.
+  ///   - isTrial: whether it is all taken back in the end.
+  /// - Returns: how many rows went.
+  /// - Throws: `database` where the rows cannot be deleted.
+  func forget(
+    _ table: String, rows: RemovedRows, notes: [NoteTable], isTrial: Bool
+  ) throws(UpsurgeError) -> UInt64
 }
 
-/// What a mirror must know of a table, whichever store has it.
-package struct MirroredTable: Sendable {
-  package struct Column: Sendable {
-    package var name: String
-    /// As the store declares it.
-    package var type: String
-
-    package init(name: String, type: String) { (self.name, self.type) = (name, type) }
-  }
-
-  package var columns: [Column]
-  /// The tables that its rows refer to.
-  package var parents: [String]
-
-  package init(columns: [Column], parents: [String]) { (self.columns, self.parents) = (columns, parents) }
+/// Rows of a table that are to go.
+package enum RemovedRows: Sendable {
+  case none
+  /// Those for which SQL over the table is true; all without it.
+  case inScope(String?)
 }
 
 /// What a database holds in a table of notes, and what time it is there.

@@ -19,7 +19,10 @@ protocol MirrorState: RunShelf {
 
   func now() throws(UpsurgeError) -> String
   func lastRun(of table: String) throws(UpsurgeError) -> RunRecord?
-  func mirrored(_ table: String) throws(UpsurgeError) -> MirroredTable?
+  func schema(of table: String) throws(UpsurgeError) -> TableSchema?
+
+  /// - Throws: what is wrong with SQL that is to be a condition over a table's rows.
+  func check(scope: String, of table: String) throws(UpsurgeError)
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool
 }
 
@@ -42,11 +45,11 @@ extension Connection: MirrorState {
     try RunTable.all(self).last { SQLName.isSame($0.job.table, table) }
   }
 
-  func mirrored(_ table: String) throws(UpsurgeError) -> MirroredTable? {
-    guard let schema = try TableSchema.read(self, table: table) else { return nil }
-    return MirroredTable(
-      columns: schema.columns.map { MirroredTable.Column(name: $0.name, type: $0.declaredType) },
-      parents: schema.foreignKeys.map(\.parentTable))
+  func schema(of table: String) throws(UpsurgeError) -> TableSchema? { try TableSchema.read(self, table: table) }
+
+  func check(scope: String, of table: String) throws(UpsurgeError) {
+    try SQLFragment(scope).checkIsExpression(option: "scope")
+    _ = try prepare("SELECT 1 FROM \(SQLName.quote(table)) WHERE (\(scope))")
   }
 
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool {
@@ -89,7 +92,9 @@ struct ServerState: MirrorState {
 
   func lastRun(of table: String) throws(UpsurgeError) -> RunRecord? { try shelf.lastRun(of: table) }
 
-  func mirrored(_ table: String) throws(UpsurgeError) -> MirroredTable? { try shelf.mirrored(table) }
+  func schema(of table: String) throws(UpsurgeError) -> TableSchema? { try shelf.schema(of: table) }
+
+  func check(scope: String, of table: String) throws(UpsurgeError) { try shelf.check(scope: scope, of: table) }
 
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool { try shelf.holdsRows(table) }
 

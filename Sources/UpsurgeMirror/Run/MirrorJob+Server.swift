@@ -34,7 +34,7 @@ extension MirrorJob {
   /// - Throws: `usage` for tables that refer to each other: their rows come and go together.
   func serverGroups(_ shelves: ServerShelves) throws(UpsurgeError) -> [TableGroup] {
     let groups = try TableGroup.groups(of: tables, isOne: false) { (table) throws(UpsurgeError) in
-      try shelves.shelf(of: load(of: table))?.mirrored(table.name)?.parents ?? []
+      try shelves.shelf(of: load(of: table))?.schema(of: table.name)?.foreignKeys.map(\.parentTable) ?? []
     }
     if let group = groups.first(where: { $0.tables.count > 1 }) {
       let names = group.tables.map(\.name).joined(separator: ", ").escapedForTerminal

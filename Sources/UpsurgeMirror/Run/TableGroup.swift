@@ -19,7 +19,7 @@ struct TableGroup {
     of tables: [MirrorTable], on connection: Connection?, isOne: Bool
   ) throws(UpsurgeError) -> [TableGroup] {
     try groups(of: tables, isOne: isOne) { (table) throws(UpsurgeError) in
-      try connection?.mirrored(table.name)?.parents ?? []
+      try connection?.schema(of: table.name)?.foreignKeys.map(\.parentTable) ?? []
     }
   }
 

@@ -146,12 +146,12 @@ extension TableMirror {
 
   /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
   func settings() throws(UpsurgeError) -> String? {
-    guard let found = try state()?.mirrored(table.name) else { return nil }
+    guard let schema = try state()?.schema(of: table.name) else { return nil }
     let rowState =
       (table.hasRowState ? "row-state \(table.ownedBy ?? "")" : "")
       + (table.localEdits.map { " local-edits \($0.rawValue)" } ?? "")
     return Self.hash(
       optionWords + "\(table.sweep)" + (table.scope ?? "") + rowState
-        + found.columns.map { "\n\($0.name) \($0.type)" }.joined())
+        + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined())
   }
 }

@@ -318,7 +318,7 @@ struct TableMirror {
 
   func isThere(_ record: FeedRecord) throws(UpsurgeError) -> Bool {
     if record.disturbedBy != nil { return false }
-    guard let state = try state(), try state.mirrored(table.name) != nil else { return false }
+    guard let state = try state(), try state.schema(of: table.name) != nil else { return false }
     // One whose ledger was not shown shows it now.
     if try !state.openRuns(of: table.name).isEmpty { return false }
     if try settings() != record.settings { return false }

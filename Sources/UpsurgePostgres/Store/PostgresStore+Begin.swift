@@ -126,7 +126,7 @@ extension PostgresStore {
       try session.asking { (connection) throws(PostgresFailure) in try notes.make(connection) }
     }
     return SnapshotSweep(
-      rules, target, notes, isTrial: isTrial, contentHash: context.deliveryHash
+      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, contentHash: context.deliveryHash
     ) { [session, lockTimeout] (body) throws(PostgresFailure) in
       let looking = try PostgresConnection(to: session.target, cancellation: session.cancellation)
       // A lock of our own transaction would be waited for in vain.
@@ -155,7 +155,7 @@ extension PostgresStore {
   }
 
   /// - Throws: `usage` for a scope that is not one condition over the table's rows.
-  private func check(scope: String, _ shape: RecordShape) throws(UpsurgeError) {
+  func check(scope: String, _ shape: RecordShape) throws(UpsurgeError) {
     let objection = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       try ExpressionCheck(shape).objection(toScope: scope, connection)
     }

@@ -15,6 +15,8 @@ final class SnapshotSweep {
   private let target: SweepTarget?
   private let notes: AcceptanceNotes
   private let isTrial: Bool
+  /// What keys may take on this side.
+  private let memory: SeenMemory
   /// What distinguishes the delivery's bytes from those of others, once all were read.
   private let contentHash: () -> UInt64?
   /// Calls with a connection that sees the last commit; throws where there is none.
@@ -49,11 +51,11 @@ final class SnapshotSweep {
   ///   - target: nil where nothing is swept.
   ///   - looking: calls with a separate connection.
   init(
-    _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool,
+    _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool, memory: SeenMemory,
     contentHash: @escaping () -> UInt64?, looking: @escaping LookingBody
   ) {
     (self.rules, self.target, self.notes, self.isTrial) = (rules, target, notes, isTrial)
-    (self.contentHash, self.looking) = (contentHash, looking)
+    (self.memory, self.contentHash, self.looking) = (memory, contentHash, looking)
   }
 
   /// Whether the table is one that the delivery itself makes.
@@ -81,7 +83,10 @@ final class SnapshotSweep {
       all: row?.integer(0) ?? 0, live: row?.integer(1) ?? 0, accepted: row?.integer(2) ?? 0, outside: row?.integer(3) ?? 0)
     before = counts
     guard let keys = target.keys, rules.scope != nil || (rows.mark == nil ? counts.live : counts.all) > 0 else { return }
-    seen = SeenKeys(rows, keys.shape, slots: keys.slots)
+    // A scope, a mark and rows that nobody has accepted are asked for by SQL.
+    let isPlain = rules.scope == nil && rows.mark == nil && !holdsUnaccepted
+    let numbers = isPlain ? SeenNumbers(of: rows.key, memory) : nil
+    seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: numbers)
     try seen!.make(connection)
   }
 
@@ -138,7 +143,7 @@ final class SnapshotSweep {
     try begin(connection)
     let isThere = !isNewTable || ledger.inserted > 0
     if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
-    let gone = try gather(target, connection)
+    let gone = try gather(target, ledger, connection)
     let facts = SnapshotFacts(
       readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
       unseenCount: gone.accepted)
@@ -188,10 +193,15 @@ final class SnapshotSweep {
 
   /// Puts the keys of rows that no record was about into a temporary table.
   private func gather(
-    _ target: SweepTarget, _ connection: PostgresConnection
+    _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (all: UInt64, accepted: UInt64) {
     guard seen != nil, before?.live != 0 else { return (0, 0) }
     let rows = target.rows
+    let numbers = seen!.onThisSide()
+    if let numbers {
+      if let count = try gather(numbers, rows, ledger, connection) { return (count, count) }
+      try seen!.bringUp(connection)
+    }
     let accepted = holdsUnaccepted ? notes.acceptedTerm(key: rows.keyText) : "true"
     try connection.run(
       """
@@ -202,6 +212,27 @@ final class SnapshotSweep {
       "SELECT count(*), count(*) FILTER (WHERE upsurge_accepted) FROM \(KeyTable.gone.quotedName)", []
     ).first
     return (UInt64(row?.integer(0) ?? 0), UInt64(row?.integer(1) ?? 0))
+  }
+
+  /// Looks for the missing ones on this side.
+  /// - Returns: nil where they are too many for that.
+  private func gather(
+    _ numbers: SeenNumbers, _ rows: SweptRows, _ ledger: Ledger, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> UInt64? {
+    // Each record has a row then, and what is beyond them is missing.
+    if ledger.rejected + ledger.quarantined + ledger.ignored + ledger.deleted == 0, unreadableCount == 0 {
+      let count = try connection.run("SELECT count(*) FROM \(rows.quotedName)", []).first?.integer(0)
+      if count == Int64(numbers.count) { return 0 }
+    }
+    let sql = "COPY (SELECT \(rows.keyList) FROM \(rows.table)) TO STDOUT (FORMAT binary)"
+    guard let missing = try numbers.missing(sql, connection) else { return nil }
+    if missing.isEmpty { return 0 }
+    let name = KeyTable.gone.name
+    _ = try connection.beginCopy(
+      "CREATE TEMPORARY TABLE \(name) ON COMMIT DROP AS SELECT \(rows.keyList), true AS upsurge_accepted FROM \(rows.table) WITH NO DATA;"
+        + " COPY \(KeyTable.gone.quotedName) (\(rows.keyNames[0])) FROM STDIN (FORMAT binary)")
+    try numbers.send(missing, connection)
+    return UInt64(missing.count)
   }
 
   /// - Returns: why the rows could not be removed; then none is.
@@ -269,6 +300,7 @@ final class SnapshotSweep {
     var terms = ["(\(rows.isLive))"]
     if before?.live != 0 {
       guard try findBefore(rows, connection) else { return false }
+      if seen != nil { try seen!.bringUp(connection) }
       terms += [rows.isIn(.seen), "NOT \(rows.isIn(.before))"]
     }
     try notes.note(keys: "\(rows.keyText) FROM \(rows.table) WHERE \(terms.joined(separator: " AND "))", connection)

@@ -3,6 +3,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 import Upsurge
+import UpsurgeRecords
 
 @testable import UpsurgeMirror
 @testable import UpsurgePostgres
@@ -341,6 +342,109 @@ struct PostgresMirrorTests {
     let summary = job.run()
     #expect(summary.exitCode == 0, "\(words(summary))")
     #expect(!String(decoding: summary.json, as: UTF8.self).contains("sesame") && !summary.database.contains("sesame"))
+  }
+
+  // MARK: - Others at the same time
+
+  @Test("A reader sees the table as one delivery has left it, and never between two")
+  func readers() throws {
+    #expect(job(Self.text(1...2_000, "a")).run().exitCode == 0)
+    let isDone = Guarded(false)
+    let seen = Guarded<Set<String>>([])
+    let thread = try WorkerThread { [url] in
+      guard let reader = try? Server.connect(url) else { return }
+      while !isDone.withLock({ $0 }) {
+        let row = try? reader.run("SELECT count(*) || ' ' || min(left(v, 1)) || max(left(v, 1)) FROM t").last?.first
+        if let words = row?.text(0) { seen.withLock { _ = $0.insert(words) } }
+      }
+    }
+    for (night, letter) in ["b", "c", "d"].enumerated() {
+      let summary = job(Self.text((100 * (night + 1))...2_000, letter)).run()
+      #expect(summary.exitCode == 0 && summary.ledger.swept == (night == 0 ? 99 : 100), "\(words(summary))")
+    }
+    isDone.withLock { $0 = true }
+    thread.join()
+    let whole: Set = ["2000 aa", "1901 bb", "1801 cc", "1701 dd"]
+    #expect(!seen.withLock { $0 }.isEmpty && seen.withLock { $0 }.subtracting(whole).isEmpty)
+  }
+
+  @Test("Backends that are ended at any time leave what the last night says")
+  func backendsEnd() throws {
+    let database = url.split(separator: "/")[1].split(separator: "?")[0]
+    let adminURL = server.socketURL()
+    let isDone = Guarded(false)
+    let killer = try WorkerThread {
+      guard let admin = try? Server.connect(adminURL) else { return }
+      while !isDone.withLock({ $0 }) {
+        _ = try? admin.run(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'upsurge'")
+        usleep(UInt32.random(in: 100_000...600_000))
+      }
+    }
+    defer {
+      isDone.withLock { $0 = true }
+      killer.join()
+    }
+    for night in 0..<3 {
+      let text = Self.text((1 + night * 50)...(3_000 + night * 50), "n\(night) ")
+      var codes: [Int32] = []
+      repeat { codes.append(job(text).run().exitCode) } while codes.last != 0 && codes.count < 40
+      #expect(codes.last == 0 && Set(codes).isSubset(of: [0, 1, 3, 66, 75]), "night \(night): \(codes)")
+    }
+    #expect(
+      try rows("SELECT count(*) AS n, min(id) AS least, max(id) AS most, count(*) FILTER (WHERE v = 'n2 ' || id) AS same FROM t")
+        == ["3000|101|3100|3000"])
+    #expect(try rows("SELECT count(*) AS n FROM upsurge_runs WHERE state = 'running'") == ["0"])
+  }
+
+  // MARK: - Beside the runs
+
+  @Test("A feed is forgotten with its rows, or tried first")
+  func forget() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, v text, part int); INSERT INTO t VALUES (9, 'theirs', 2)", in: url)
+    func run() -> MirrorSummary { job("id,v,part\n1,a,1\n2,b,1\n") { $0.scope = "part = 1" }.run() }
+    #expect(run().exitCode == 0)
+    let removal = try FeedRemoval(database: url, table: "t")
+    #expect(removal.rowCount == 2 && removal.scope == "part = 1" && removal.hasDelivered)
+    #expect(try removal.perform(isTrial: true).rowCount == 2)
+    #expect(try rows("SELECT count(*) AS n FROM t") == ["3"])
+    try server.psql("CREATE TABLE child (t bigint REFERENCES t); INSERT INTO child VALUES (1)", in: url)
+    let refusal = #expect(throws: UpsurgeError.self) { try removal.perform() }
+    #expect(refusal?.code == .guardRefused && refusal?.message.hasPrefix("nothing is forgotten") == true)
+    try server.psql("DROP TABLE child", in: url)
+    #expect(try removal.perform().rowCount == 2)
+    #expect(try rows("SELECT id FROM t") == ["9"])
+    #expect(try rows("SELECT count(*) AS n FROM upsurge_feeds") == ["0"])
+    let unknown = #expect(throws: UpsurgeError.self) { try FeedRemoval(database: url, table: "t") }
+    #expect(unknown?.code == .usage && unknown?.message.contains("no feed has delivered") == true)
+    #expect(run().ledger.inserted == 2)
+  }
+
+  @Test("A check says what of the schema a feed cannot follow")
+  func check() throws {
+    #expect(try job(Self.text(1...2)).check().map(\.code) == [.missingTable])
+    try server.psql(
+      """
+      CREATE TABLE t (id bigint PRIMARY KEY, v text, twice bigint GENERATED ALWAYS AS (id * 2) STORED, must int NOT NULL);
+      CREATE TABLE child (t bigint REFERENCES t)
+      """, in: url)
+    let found = try job("id,v,twice\n1,a,2\n") { $0.scope = "nothing = 1" }.check().map(\.code)
+    #expect(Set(found) == [.badScope, .generatedColumn, .missingValue, .keptByReferences])
+    try server.psql("DROP TABLE child; ALTER TABLE t DROP COLUMN twice, DROP COLUMN must", in: url)
+    #expect(try job(Self.text(1...2)).check().isEmpty)
+    let soft = try job(Self.text(1...2)) { $0.sweep = .soft(column: "gone") }.check()
+    #expect(soft.map(\.code) == [.missingMark])
+  }
+
+  @Test("Past runs of a table stay, as many as were asked for")
+  func keptRuns() throws {
+    for count in 1...4 {
+      #expect(job(Self.text(1...(3 + count))) { $0.unattended.keptRunCount = 2 }.run().exitCode == 0)
+    }
+    #expect(try rows("SELECT count(*) AS n FROM upsurge_runs") == ["2"])
+    #expect(try PastRun.all(database: url).count == 2)
+    let report = try MirrorReport(database: url, feeds: FeedStatus.all(database: url), maximumAge: nil)
+    #expect(report.tables.count == 1 && report.tables[0].runs.count == 2)
   }
 
   // MARK: - Folders and deltas
