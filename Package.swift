@@ -4,6 +4,7 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
+// UpsurgeBench and UpsurgePostgres <- UpsurgePostgresBench <- UpsurgeCommand;
 // UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeCommand;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
@@ -78,6 +79,9 @@ let package = Package(
       dependencies: [
         "CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords",
       ]),
+    // What `upsurge bench postgres://…` measures: a server, by libpq and by the engine.
+    .target(
+      name: "UpsurgePostgresBench", dependencies: ["Upsurge", "UpsurgeBench", "UpsurgePostgres", "UpsurgeRecords"]),
     // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
     .macro(
       name: "UpsurgeMacros",
@@ -111,7 +115,8 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeInput", "UpsurgeRecords",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeInput",
+        "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -187,8 +192,8 @@ let package = Package(
     .testTarget(
       name: "UpsurgePostgresTests",
       dependencies: [
-        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport",
-        "TestSupport",
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords",
+        "PostgresSupport", "TestSupport",
       ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
@@ -231,7 +236,7 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
     "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres",
-    "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
+    "UpsurgePostgresBench", "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =
     switch part {

@@ -30,6 +30,8 @@
   X(PQfreemem)                                                                                                \
   X(PQsendQuery)                                                                                              \
   X(PQsendQueryParams)                                                                                        \
+  X(PQsendPrepare)                                                                                            \
+  X(PQsendQueryPrepared)                                                                                      \
   X(PQflush)                                                                                                  \
   X(PQconsumeInput)                                                                                           \
   X(PQisBusy)                                                                                                 \
@@ -148,6 +150,15 @@ int upsurge_pq_send_params(
     PGconn *connection, const char *sql, int count, const Oid *types, const char *const *values, const int *lengths,
     const int *formats, int result_format) {
   return p_PQsendQueryParams(connection, sql, count, types, values, lengths, formats, result_format);
+}
+
+int upsurge_pq_send_prepare(PGconn *connection, const char *sql) {
+  return p_PQsendPrepare(connection, "", sql, 0, NULL);
+}
+
+int upsurge_pq_send_prepared(
+    PGconn *connection, int count, const char *const *values, const int *lengths, const int *formats, int result_format) {
+  return p_PQsendQueryPrepared(connection, "", count, values, lengths, formats, result_format);
 }
 
 int upsurge_pq_flush(PGconn *connection) { return p_PQflush(connection); }

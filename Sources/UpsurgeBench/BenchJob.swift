@@ -39,9 +39,9 @@ package struct BenchJob: Sendable {
   package static let defaultRowCount: UInt64 = 500_000
   package static let defaultRoundCount = 5
   /// Seconds after which a contender is not run again, unless `roundCount` is given.
-  static let secondsPerContender = 20.0
+  package static let secondsPerContender = 20.0
   /// Seconds after which no round begins, unless `roundCount` is given.
-  static let secondsBeforeLastRound = 90.0
+  package static let secondsBeforeLastRound = 90.0
   /// Bytes that the rows may take in memory.
   static let rowByteLimit = 1 << 30
   /// How many of the rows that are made fit into `rowByteLimit`.
@@ -52,6 +52,10 @@ package struct BenchJob: Sendable {
     package var round: Int
     package var roundCount: Int
     package var contender: String
+
+    package init(round: Int, roundCount: Int, contender: String) {
+      (self.round, self.roundCount, self.contender) = (round, roundCount, contender)
+    }
   }
 
   /// Measures, and removes all that was made for it.

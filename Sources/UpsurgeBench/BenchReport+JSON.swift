@@ -13,14 +13,19 @@ extension BenchReport {
     out.number(rowCount)
     out.key("bytes")
     out.number(inputByteCount)
-    writeMachine(to: &out)
+    machine.write(to: &out)
+    writeSQLite(to: &out)
     out.key("settings")
     out.beginObject()
     for setting in settings { out.member(setting.name, setting.value) }
     out.endObject()
     out.key("results")
     out.beginArray()
-    for entry in entries { write(entry, to: &out) }
+    for entry in entries {
+      out.beginObject()
+      entry.writeMembers(rowsPerSecond: rowsPerSecond(entry), ratio: ratio(entry), to: &out)
+      out.endObject()
+    }
     out.endArray()
     out.key("notes")
     out.strings(notes.map(\.text))
@@ -31,19 +36,7 @@ extension BenchReport {
     return out.bytes
   }
 
-  private func writeMachine(to out: inout JSONText) {
-    out.key("machine")
-    out.beginObject()
-    out.member("processor", machine.processor)
-    out.key("cores")
-    out.number(UInt64(machine.coreCount))
-    out.key("memory_bytes")
-    out.number(machine.memoryByteCount)
-    out.member("file_system", machine.fileSystem)
-    out.member("system", machine.system)
-    out.key("load")
-    out.number(machine.load)
-    out.endObject()
+  private func writeSQLite(to out: inout JSONText) {
     out.key("sqlite")
     out.beginObject()
     out.member("version", sqlite.version)
@@ -51,32 +44,47 @@ extension BenchReport {
     out.strings(sqlite.options)
     out.endObject()
   }
+}
 
-  private func write(_ entry: Entry, to out: inout JSONText) {
+extension MachineFacts {
+  /// Writes the member `machine` of the object that is open.
+  package func write(to out: inout JSONText) {
+    out.key("machine")
     out.beginObject()
-    out.member("name", entry.name)
-    out.member("kind", entry.kind.rawValue)
-    out.member("detail", entry.detail)
-    if let absence = entry.absence {
-      out.member(absence.isFailure ? "failed" : "not_measured", absence.reason.text)
-    }
+    out.member("processor", processor)
+    out.key("cores")
+    out.number(UInt64(coreCount))
+    out.key("memory_bytes")
+    out.number(memoryByteCount)
+    out.member("file_system", fileSystem)
+    out.member("system", system)
+    out.key("load")
+    out.number(load)
+    out.endObject()
+  }
+}
+
+extension BenchReport.Entry {
+  /// Writes name, runs and figures as members of the object that is open.
+  package func writeMembers(rowsPerSecond: Double?, ratio: Double?, to out: inout JSONText) {
+    out.member("name", name)
+    out.member("kind", kind.rawValue)
+    out.member("detail", detail)
+    if let absence { out.member(absence.isFailure ? "failed" : "not_measured", absence.reason.text) }
     out.key("runs")
     out.beginArray()
-    if entry.absence == nil { for seconds in entry.runs { out.number(seconds) } }
+    if absence == nil { for seconds in runs { out.number(seconds) } }
     out.endArray()
     for (name, value) in [
-      ("median", entry.median), ("spread", entry.spread),
-      ("rows_per_second", rowsPerSecond(entry)?.rounded()),
-      ("ratio", ratio(entry)),
+      ("median", median), ("spread", spread), ("rows_per_second", rowsPerSecond?.rounded()), ("ratio", ratio),
     ] {
       guard let value else { continue }
       out.key(name)
       out.number(value)
     }
-    if entry.median != nil {
+    if median != nil {
       out.key("noisy")
-      out.bool(entry.isNoisy)
+      out.bool(isNoisy)
     }
-    out.endObject()
   }
 }

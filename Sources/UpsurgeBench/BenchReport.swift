@@ -1,7 +1,19 @@
 import UpsurgeRecords
 
+/// A report of a benchmark as it can be shown.
+package protocol BenchOutput {
+  /// For a terminal.
+  var text: String { get }
+  /// One object with a line end.
+  var json: [UInt8] { get }
+  /// One page that needs nothing else.
+  var html: String { get }
+  /// Whether something of it is wrong, which it says.
+  var hasFailure: Bool { get }
+}
+
 /// What a benchmark has measured, and all that is needed to judge and repeat it.
-package struct BenchReport: Sendable {
+package struct BenchReport: Sendable, BenchOutput {
   package var suite: BenchJob.Suite
   /// The rows in words: `500,000 generated rows of 6 columns`.
   package var input: String

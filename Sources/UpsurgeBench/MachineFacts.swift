@@ -1,3 +1,6 @@
+import Upsurge
+import UpsurgeRecords
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -36,6 +39,21 @@ package struct MachineFacts: Sendable {
   package var isInMemory: Bool { fileSystem == "tmpfs" || fileSystem == "ramfs" }
   /// Whether other programs were at work.
   package var isBusy: Bool { load > 0.5 * Double(coreCount) }
+
+  /// All of it in a line.
+  package var words: String {
+    "\(processor), \(coreCount) \(coreCount == 1 ? "core" : "cores"), "
+      + "\(Words.bytes(Double(memoryByteCount))) of memory, \(fileSystem), \(system)"
+  }
+
+  /// All of it by name, and the version of this program.
+  package var facts: [(String, String)] {
+    [
+      ("processor", processor), ("cores", "\(coreCount)"), ("memory", Words.bytes(Double(memoryByteCount))),
+      ("file system of the scratch folder", fileSystem), ("system", system),
+      ("load when it began", BenchReport.decimal(load, digits: 2)), ("upsurge", upsurgeVersion),
+    ]
+  }
 
   private static func text<Tuple>(_ tuple: inout Tuple) -> String {
     withUnsafeBytes(of: &tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

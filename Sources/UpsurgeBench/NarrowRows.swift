@@ -12,25 +12,29 @@ import UpsurgeRecords
 ///     1,Liam Tanaka,books,280,6090.15,2024-03-01T20:48:50
 ///
 /// The numbers are SplitMix64's (Steele, Lea, Flood 2014), one stream a row: the same bytes on every machine. The last
-/// three columns come from a stream of their own, another one for a later delivery in which every row has changed.
+/// three columns come from a stream of their own. A later delivery has another one for the rows that have changed.
 package struct NarrowRows: Sendable {
   package let count: UInt64
   package let seed: UInt64
   /// Whether these rows are the later delivery.
   package let isChanged: Bool
+  /// How many rows of a later delivery there are for each that has changed: 100 for one in a hundred.
+  package let rowsPerChange: UInt64
 
-  package init(count: UInt64, seed: UInt64 = 1, isChanged: Bool = false) {
+  package init(count: UInt64, seed: UInt64 = 1, isChanged: Bool = false, rowsPerChange: UInt64 = 1) {
     self.count = count
     self.seed = seed
     self.isChanged = isChanged
+    self.rowsPerChange = max(rowsPerChange, 1)
   }
 
   package static let header = "id,name,category,quantity,price,updated_at\n"
 
   /// Writes the rows as CSV.
+  /// - Parameter name: of the file in the folder.
   /// - Returns: the path.
   /// - Throws: `cannotCreate`; `interrupted`.
-  func write(
+  package func write(
     to folder: ScratchFolder, _ name: String, isCancelled: () -> Bool
   ) throws(UpsurgeError) -> String {
     let path = try folder.write("", to: name)
@@ -60,7 +64,8 @@ package struct NarrowRows: Sendable {
   /// The line of one row.
   func append(_ row: UInt64, to text: inout [UInt8]) {
     var stream = RandomStream(seed: seed, row: row)
-    var changeable = RandomStream(seed: seed &+ (isChanged ? 2 : 1), row: row)
+    let hasChanged = isChanged && row % rowsPerChange == 0
+    var changeable = RandomStream(seed: seed &+ (hasChanged ? 2 : 1), row: row)
     text += String(row).utf8
     text.append(UInt8(ascii: ","))
     text += Self.firstNames[stream.below(Self.firstNames.count)].utf8

@@ -58,6 +58,23 @@ package final class ScratchFolder {
     }
   }
 
+  /// Reads all of a file.
+  /// - Throws: `cannotCreate`, as the file is one of ours that has gone.
+  package func bytes(of name: String) throws(UpsurgeError) -> [UInt8] {
+    let source = open(file(name), O_RDONLY | O_CLOEXEC)
+    if source < 0 { throw failure(name) }
+    defer { close(source) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { systemRead(source, $0) }
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 { throw failure(name) }
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
   /// Copies a file of the folder, to the disk, so that nobody who is measured pays for writing it.
   func copy(_ name: String, to other: String) throws(UpsurgeError) {
     let source = open(file(name), O_RDONLY | O_CLOEXEC)

@@ -225,6 +225,9 @@ struct BenchTests {
       #expect(old.count == 6 && old[..<3] == new[..<3] && old[3...] != new[3...])
       #expect(old[5].count == 19)
     }
+    let few = lines(NarrowRows(count: 300, isChanged: true, rowsPerChange: 100))
+    #expect(few.indices.filter { few[$0] != before[$0] } == [100, 200, 300])
+    #expect(few[200] == after[200])
     #expect(before[1].joined(separator: ",") == Self.firstRow)
     #expect(NarrowRows(count: 300).text == NarrowRows(count: 300).text)
     #expect(NarrowRows(count: 3, seed: 2).text != NarrowRows(count: 3).text)

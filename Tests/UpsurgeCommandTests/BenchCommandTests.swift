@@ -75,6 +75,16 @@ struct BenchCommandTests {
     #expect(quiet.exitCode == 0 && quiet.talk.isEmpty && quiet.output.contains("\"suite\":\"changed\""))
   }
 
+  @Test("A URL that is misspelled, or stands beside other words, is not repeated: it may hold a password")
+  func secrets() throws {
+    for words in [["changed", "postgres://u:sesame@h/d"], ["POSTGRES://u:sesame@h/d"], ["postgresql:/u:sesame@h/d"]] {
+      let outcome = try Command.run(["bench", "--scratch", scratch.path] + words)
+      #expect(outcome.exitCode == 64 && !outcome.talk.contains("sesame"), "\(outcome.talk)")
+      #expect(outcome.talk.contains("postgres://USER@HOST/DATABASE"), "\(outcome.talk)")
+    }
+    #expect(leftovers.isEmpty)
+  }
+
   @Test(
     "What cannot be measured is refused before anything is made",
     arguments: [
@@ -82,7 +92,13 @@ struct BenchCommandTests {
       (["--rows", "0"], 64, "--rows takes at least 1"), (["--rounds", "0"], 64, "--rounds takes at least 1"),
       (["--key", "id"], 64, "--key is for --file"),
       (["--compare", "mysql"], 64, "--compare mysql is not known"),
-      (["--compare", ""], 64, "known: sqlite3, sqlite-utils, duckdb"), (["nothing"], 64, "nothing"),
+      (["--compare", ""], 64, "known: sqlite3, sqlite-utils, duckdb"), (["nothing"], 64, "there is no suite nothing"),
+      (["new", "changed"], 64, "one suite is measured at a time"),
+      (["postgres://127.0.0.1:1/d", "changed"], 64, "one server is measured at a time"),
+      (["postgres://127.0.0.1:1/d", "--file", "IN"], 64, "--file does not apply to a server"),
+      (["postgres://127.0.0.1:1/d", "--key", "id"], 64, "--key does not apply to a server"),
+      (["postgres://127.0.0.1:1/d", "--compare", "duckdb"], 64, "--compare does not apply to a server"),
+      (["postgres://127.0.0.1:1/d", "--rows", "0"], 64, "--rows takes at least 1"),
       (["--file", "-"], 64, "can be read once"), (["changed", "--file", "IN"], 64, "two deliveries"),
       (["unchanged", "--file", "IN"], 64, "needs --key COLS"), (["--html", "-"], 64, "--html takes a file"),
       (["--memory", "1"], 64, "--memory 1 is too small"), (["--file", "IN", "--key", "no"], 64, "no"),

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -21,9 +22,28 @@ struct MissingTableNameTests {
     let outcome = try run(["load", "d.db", "in.csv"], input: "")
     #expect(outcome.exitCode == 64, "\(outcome.talk)")
     #expect(outcome.talk.contains("upsurge: in.csv is a file, and no table is named\n"), "\(outcome.talk)")
-    #expect(outcome.talk.contains("  fix: upsurge load d.db TABLE in.csv; "), "\(outcome.talk)")
-    #expect(try run(["load", "d.db", "t", "in.csv"]).exitCode == 0)
-    #expect(try Database(path).rows("SELECT * FROM t") == ["1|'x'"])
+    #expect(outcome.talk.contains("  fix: upsurge load d.db in in.csv; "), "\(outcome.talk)")
+    #expect(try run(["load", "d.db", "in", "in.csv"]).exitCode == 0)
+    #expect(try Database(path).rows("SELECT * FROM \"in\"") == ["1|'x'"])
+  }
+
+  @Test(
+    "The table is called as the file is, without folder and endings; what is no plain name is left to the user",
+    arguments: [("sub/orders.csv.gz", "orders sub/orders.csv.gz"), ("2024.csv", "TABLE 2024.csv"), ("é.csv", "TABLE é.csv")])
+  func proposed(file: String, words: String) throws {
+    try FileManager.default.createDirectory(atPath: scratch.file("sub"), withIntermediateDirectories: true)
+    _ = scratch.write(Self.text, to: file)
+    let outcome = try run(["load", "d.db", file])
+    #expect(outcome.exitCode == 64 && outcome.talk.contains("  fix: upsurge load d.db \(words); "), "\(outcome.talk)")
+  }
+
+  @Test("The URL of a server is shown without its password")
+  func server() throws {
+    _ = scratch.write(Self.text, to: "in.csv")
+    let outcome = try run(["load", "postgres://u:sesame@127.0.0.1:1/d", "in.csv"])
+    #expect(outcome.exitCode == 64, "\(outcome.talk)")
+    #expect(outcome.talk.contains("  fix: upsurge load postgres://u@127.0.0.1:1/d in in.csv; "), "\(outcome.talk)")
+    #expect(!outcome.talk.contains("sesame"))
   }
 
   @Test("Standard input goes into a table of that name where it is said")
@@ -49,6 +69,6 @@ struct MissingTableNameTests {
     let outcome = try run(["load", "d.db", "in.csv", "in.csv"])
     #expect(outcome.exitCode == 0, "\(outcome.talk)")
     #expect(
-      outcome.talk.contains("if the table is missing: upsurge load d.db TABLE in.csv …"), "\(outcome.talk)")
+      outcome.talk.contains("if the table is missing: upsurge load d.db in in.csv …"), "\(outcome.talk)")
   }
 }

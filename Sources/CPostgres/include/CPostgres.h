@@ -55,6 +55,10 @@ int upsurge_pq_send(PGconn *connection, const char *sql);
 int upsurge_pq_send_params(
     PGconn *connection, const char *sql, int count, const Oid *types, const char *const *values, const int *lengths,
     const int *formats, int result_format);
+/* The unnamed statement of the session: the next one that is prepared, or sent without parameters, takes its place. */
+int upsurge_pq_send_prepare(PGconn *connection, const char *sql);
+int upsurge_pq_send_prepared(
+    PGconn *connection, int count, const char *const *values, const int *lengths, const int *formats, int result_format);
 int upsurge_pq_flush(PGconn *connection);
 int upsurge_pq_consume(PGconn *connection);
 int upsurge_pq_is_busy(PGconn *connection);

@@ -122,12 +122,17 @@ extension CommandGuide {
     ])
 
   static let bench = CommandGuide(
-    "bench", abstract: "Measure this machine: the floor, the classic patterns, other programs, and upsurge load.",
-    forms: ["[OPTIONS] [SUITE]"],
-    arguments: [Argument("SUITE", "new, changed or unchanged. Default: new.")],
+    "bench",
+    abstract: "Measure this machine, or a PostgreSQL server: the floor, the classic patterns, and upsurge load.",
+    forms: ["[OPTIONS] [SUITE|URL]"],
+    arguments: [
+      Argument(
+        "SUITE|URL",
+        "new, changed or unchanged, with SQLite; or a server: postgres://USER@HOST/DATABASE. Default: new.")
+    ],
     examples: [
-      "upsurge bench", "upsurge bench changed --rows 1000000 --rounds 7",
-      "upsurge bench --compare sqlite3,duckdb --html report.html",
+      "upsurge bench", "upsurge bench --compare sqlite3,duckdb --html report.html",
+      "upsurge bench postgres://anna@db.example.org/shop --rows 100000",
     ],
     sections: [
       Section(
@@ -149,11 +154,32 @@ extension CommandGuide {
           The scratch folder is removed at the end, also after a signal.
 
             upsurge bench --file orders.csv --key id
+            upsurge bench changed --rows 1000000 --rounds 7
             upsurge bench --scratch /mnt/data --memory 512MiB --json bench.json
-          """)
+          """),
+      Section(
+        "server", "A server of your own", about: "what is measured on a PostgreSQL server, and what it needs",
+        text: """
+          With the URL of a server it stores rows there: into a new table, the same rows again, with 1 % of them \
+          changed, and with all of them changed. Compared are COPY, multi-row INSERT, prepared upserts row by row, a \
+          staging table with ON CONFLICT, and `upsurge load`. The floor is COPY into an unlogged table without a key.
+
+          Beside the time it shows what the server's log grew by, and the dead rows that VACUUM has to remove. Figures \
+          are of this server and this network. A time counts only if the table holds what it should.
+
+          Everything is made in one schema, upsurge_bench_ and random letters. It is dropped at the end, also after \
+          Ctrl-C or a failure. The user needs the right to make it: GRANT CREATE ON DATABASE. A schema that cannot be \
+          dropped is named with the statement that removes it.
+
+            upsurge bench postgres://anna@db.example.org/shop
+            upsurge bench postgres://anna@db.example.org/shop --rows 1000000 --html server.html
+          """),
     ],
     endings: [
-      Ending("0", "measured"), Ending("2", "a contender failed or stored other rows, which is said"), .usage, .input,
-      .unreadable, Ending("73", "cannot create output or scratch folder"), .signals, .others,
+      Ending("0", "measured"),
+      Ending("2", "a contender failed or stored other rows, or a schema is left, which is said"), .usage, .input,
+      Ending("66", "input that cannot be read, or a server that refuses the user"),
+      Ending("73", "cannot create output or scratch folder"),
+      Ending("75", "the server does not answer, or its connection broke"), .signals, .others,
     ])
 }

@@ -144,7 +144,7 @@ extension OptionCatalogue {
       help: "Columns of the key of --file: A,B. Without it rows are inserted."),
     OptionSpecification(
       .rows, of: .bench, .value(UInt64.self),
-      help: "So many rows: made (500000), or the first ones of --file (all)."),
+      help: "So many rows: made (500000, for a server 200000), or the first ones of --file (all)."),
     OptionSpecification(
       .rounds, of: .bench, .value(Int.self),
       help: "How often everything is measured (5, or as often as about two minutes allow)."),
@@ -153,11 +153,11 @@ extension OptionCatalogue {
       help: "Other programs on the PATH: sqlite3, sqlite-utils, duckdb."),
     OptionSpecification(
       .memory, of: .bench, .value(ByteSize.self),
-      help: "Bound of the memory of upsurge load. A quarter of it, at most 64 MiB, is everybody's page cache."
+      help: "Bound of the memory of upsurge load. A quarter of it, at most 64 MiB, is everybody's page cache of SQLite."
     ),
     OptionSpecification(
       .scratch, of: .bench, named: "DIR",
-      help: "Where the databases are made, in a new folder that is removed at the end. Default: $TMPDIR."),
+      help: "Where files and databases are made, in a new folder that is removed at the end. Default: $TMPDIR."),
     OptionSpecification(
       .json, of: .bench, named: "FILE",
       help: "Write the figures to this file as JSON. - is standard output, instead of the table."),

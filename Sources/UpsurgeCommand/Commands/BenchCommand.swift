@@ -1,6 +1,7 @@
 import ArgumentParser
 import Upsurge
 import UpsurgeBench
+import UpsurgePostgresBench
 
 #if canImport(Glibc)
   import Glibc
@@ -8,12 +9,13 @@ import UpsurgeBench
   import Darwin
 #endif
 
-/// `upsurge bench`: what this machine can do.
+/// `upsurge bench`: what this machine can do, or a server.
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(CommandGuide.bench)
 
-  @Argument(help: CommandGuide.bench["SUITE"])
-  var suite: BenchJob.Suite = .new
+  @Argument(
+    help: CommandGuide.bench["SUITE|URL"], completion: .list(BenchJob.Suite.allCases.map(\.rawValue)))
+  var subject: [String] = []
 
   @Option(.file) var file: String?
 
@@ -40,6 +42,28 @@ struct BenchCommand: ParsableCommand {
   @OptionGroup var help: HelpFlag
 
   func run() throws {
+    let subject = try BenchSubject(subject)
+    if html == "-" { throw ValidationError("--html takes a file: standard output is for the table") }
+    switch subject {
+    case .suite(let suite):
+      let job = try job(suite)
+      let count = Words.count(job.rowCount ?? BenchJob.defaultRowCount, "row")
+      let beginning =
+        job.file.map { "reading \($0), and loading it once without counting" }
+        ?? "making \(count), and loading them once without counting"
+      try measure(beginning, interrupted: "interrupted; the scratch folder is removed") { control, progress throws(UpsurgeError) in
+        try job.run(control: control, progress: progress)
+      }
+    case .server(let url):
+      let job = try serverJob(url)
+      let count = Words.count(job.rowCount ?? ServerBenchJob.defaultRowCount, "row")
+      try measure("making \(count), and storing them on the server for comparisons") { control, progress throws(UpsurgeError) in
+        try job.run(control: control, progress: progress)
+      }
+    }
+  }
+
+  private func job(_ suite: BenchJob.Suite) throws -> BenchJob {
     var job = BenchJob()
     job.suite = suite
     job.file = file
@@ -49,8 +73,38 @@ struct BenchCommand: ParsableCommand {
     job.roundCount = rounds
     job.peers = try peers()
     job.scratch = scratch
-    job.command = ["upsurge"] + CommandLine.arguments.dropFirst()
-    if html == "-" { throw ValidationError("--html takes a file: standard output is for the table") }
+    job.command = Self.command
+    return job
+  }
+
+  private func serverJob(_ url: String) throws -> ServerBenchJob {
+    let given = [
+      (file != nil, "--file", "the rows are made here"), (key != nil, "--key", "the rows that are made have the key id"),
+      (peerList != nil, "--compare", "what is compared are COPY and statements written by hand"),
+    ]
+    for (isGiven, option, reason) in given where isGiven {
+      throw ValidationError("\(option) does not apply to a server: \(reason)\n  fix: leave out \(option)")
+    }
+    var job = ServerBenchJob(url: url)
+    job.options.transaction.memory = memory
+    job.rowCount = rows
+    job.roundCount = rounds
+    job.scratch = scratch
+    job.command = Self.command
+    return job
+  }
+
+  /// The command line without passwords.
+  private static var command: [String] { ["upsurge"] + CommandLine.arguments.dropFirst().map(SourceName.redacted) }
+
+  /// Measures, and shows what came out.
+  /// - Parameters:
+  ///   - beginning: what is done before the first round.
+  ///   - interrupted: what is said after a signal; nil is what the benchmark says itself.
+  private func measure(
+    _ beginning: String, interrupted: String? = nil,
+    _ run: (RunControl, (BenchJob.Progress) -> Void) throws(UpsurgeError) -> any BenchOutput
+  ) throws {
     let control = RunControl()
     let code: Int32
     do throws(UpsurgeError) {
@@ -63,23 +117,21 @@ struct BenchCommand: ParsableCommand {
       Signals.forward(to: control)
       let line = BenchProgressLine(policy: progress, isQuiet: isQuiet)
       defer { line.clear() }
-      line.begin(job)
-      let report = try job.run(control: control) { line.show($0) }
+      line.say(beginning)
+      let report = try run(control) { line.show($0) }
       line.clear()
       code = Self.write(report, jsonFile, htmlFile)
     } catch {
-      if let signal = control.cancellationSignal {
-        Terminal.say("upsurge: interrupted; the scratch folder is removed\n")
-        throw ExitCode(128 + signal)
-      }
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
+      let signal = control.cancellationSignal
+      let words = signal == nil ? nil : interrupted
+      Terminal.say("upsurge: \(Terminal.visible(words ?? error.description))\n")
+      throw ExitCode(signal.map { 128 + $0 } ?? error.exitCode(hasCommittedWork: false))
     }
     if code != 0 { throw ExitCode(code) }
   }
 
   /// - Returns: the exit code.
-  private static func write(_ report: BenchReport, _ json: SummaryFile?, _ html: SummaryFile?) -> Int32 {
+  private static func write(_ report: any BenchOutput, _ json: SummaryFile?, _ html: SummaryFile?) -> Int32 {
     var isWritten = true
     if json?.path != "-" { StandardOutput.print(report.text, terminator: "") }
     if !StandardOutput.finish() { isWritten = false }
@@ -103,8 +155,6 @@ struct BenchCommand: ParsableCommand {
   }
 }
 
-extension BenchJob.Suite: ExpressibleByArgument {}
-
 /// What is being measured, on standard error.
 private final class BenchProgressLine {
   private let isDrawing: Bool
@@ -115,13 +165,6 @@ private final class BenchProgressLine {
   init(policy: ProgressPolicy, isQuiet: Bool) {
     isTalking = !isQuiet && policy != .never
     isDrawing = isTalking && (policy == .always || isatty(STDERR_FILENO) == 1)
-  }
-
-  func begin(_ job: BenchJob) {
-    let count = Words.count(job.rowCount ?? BenchJob.defaultRowCount, "row")
-    say(
-      job.file.map { "reading \($0), and loading it once without counting" }
-        ?? "making \(count), and loading them once without counting")
   }
 
   func show(_ progress: BenchJob.Progress) {
@@ -139,7 +182,8 @@ private final class BenchProgressLine {
     Signals.isProgressDrawn.store(false, ordering: .relaxed)
   }
 
-  private func say(_ text: String) {
+  /// Says what is done now.
+  func say(_ text: String) {
     guard isTalking else { return }
     if isDrawing {
       Terminal.say("\r\u{1B}[K" + text.escapedForTerminal)

@@ -8,6 +8,10 @@ struct InspectCommand: ParsableCommand {
   @Argument(help: CommandGuide.inspect["SOURCE"], completion: .file())
   var source: String
 
+  /// Words after the source, which only `run` can say something useful of.
+  @Argument(help: .hidden)
+  var others: [String] = []
+
   @OptionGroup(.input) var input: InputOptions
 
   @Option(.key, of: .inspect) var key: String?
@@ -23,6 +27,7 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup var help: HelpFlag
 
   func run() throws {
+    if let other = others.first { throw surplus(other) }
     if DatabaseDescription.isDatabase(source) { return try describeDatabase() }
     if let server = Source(source).serverParts, !isCheck {
       switch server.rows {
@@ -48,6 +53,23 @@ struct InspectCommand: ParsableCommand {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
+  }
+
+  /// What is said of a second word: a table of a database is a part of the source's name.
+  private func surplus(_ word: String) -> ValidationError {
+    let isServer = Source(source).serverParts.map { $0.rows == nil } ?? false
+    let isDatabase = DatabaseDescription.isDatabase(source)
+    // A URL may hold a password, so it is not repeated.
+    let shown = word.contains(":") ? "a second one" : word.escapedForTerminal
+    guard others.count == 1, isServer || isDatabase, !word.contains(":") else {
+      return ValidationError("one source is inspected at a time, and \(shown) stands after it")
+    }
+    let name = isServer ? "\(SourceName.redacted(source))#\(word)" : "sqlite:\(source)#\(word)"
+    return ValidationError(
+      """
+      the table \(shown) stands beside the database, and is a part of the source's name
+        fix: upsurge inspect \(name.quotedForShell)
+      """)
   }
 
   private func describeDatabase() throws {

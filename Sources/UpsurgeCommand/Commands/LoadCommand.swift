@@ -102,6 +102,15 @@ struct LoadCommand: ParsableCommand {
   /// A name with these signs is a file's rather than a table's.
   private var looksLikeAFile: Bool { table.contains { "./".contains($0) } }
 
+  /// The command with a table before the file that stands in its place. The table is called as the file, up to its first dot.
+  private var meantCommand: String {
+    let name = table.split(separator: "/").last?.prefix { $0 != "." } ?? ""
+    let isPlain = name.first?.isLetter == true && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
+    // The database may be a URL with a password.
+    let shown = SourceName.redacted(database).quotedForShell
+    return "upsurge load \(shown) \(isPlain ? String(name) : "TABLE") \(table.quotedForShell)"
+  }
+
   /// - Throws: `ValidationError` where a URL stands in the table's place; and where the table is missing, and nothing but a person
   ///   would be read from.
   private func checkTable() throws {
@@ -117,7 +126,7 @@ struct LoadCommand: ParsableCommand {
     throw ValidationError(
       """
       \(table.escapedForTerminal) is a file, and no table is named
-        fix: upsurge load \(database.quotedForShell) TABLE \(table.quotedForShell); a table of that name: give - after it for standard input
+        fix: \(meantCommand); a table of that name: give - after it for standard input
       """)
   }
 
@@ -127,8 +136,7 @@ struct LoadCommand: ParsableCommand {
       terminal.note(
         RunNote(
           .warning,
-          "\(table.escapedForTerminal) is taken for the table, and is a file; if the table is missing: upsurge load "
-            + "\(database.quotedForShell) TABLE \(table.quotedForShell) …"))
+          "\(table.escapedForTerminal) is taken for the table, and is a file; if the table is missing: \(meantCommand) …"))
     }
     if sources.isEmpty && isatty(STDIN_FILENO) == 1 {
       terminal.note(RunNote(.info, "waits for records from the terminal, which Ctrl-D ends; a SOURCE after the table is read instead"))

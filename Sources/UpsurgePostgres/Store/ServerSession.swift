@@ -8,14 +8,14 @@ import UpsurgeRecords
 #endif
 
 /// The connection of a run to a server, made when it is needed, and what the server can do.
-final class ServerSession {
-  let target: PostgresTarget
-  let cancellation: ReadCancellation?
+package final class ServerSession {
+  package let target: PostgresTarget
+  package let cancellation: ReadCancellation?
   private var connection: PostgresConnection?
   private var known: Capabilities?
 
   /// - Throws: `usage` for what is no URL of PostgreSQL.
-  init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
+  package init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
     guard let target = PostgresTarget(database) else {
       throw UpsurgeError(.usage, "the database is not a URL of PostgreSQL: postgres://USER@HOST/DATABASE")
     }
@@ -30,7 +30,7 @@ final class ServerSession {
 
   /// Calls what asks the server something, with its failures as errors of the engine. It may be called again, where the
   /// connection has broken.
-  func asking<Result>(
+  package func asking<Result>(
     _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(UpsurgeError) -> Result {
     var tries = 1
@@ -78,7 +78,7 @@ final class ServerSession {
 
   /// What the server can do; asked once.
   /// - Throws: `usage` where no load can go there.
-  func capabilities() throws(UpsurgeError) -> Capabilities {
+  package func capabilities() throws(UpsurgeError) -> Capabilities {
     if let known { return known }
     let found = try asking { (connection) throws(PostgresFailure) in try Capabilities(of: connection) }
     if let refusal = found.refusal {

@@ -89,23 +89,9 @@ package final class PostgresConnection {
   package func run(
     _ sql: String, _ parameters: [PostgresParameter], wantsBinary: Bool = false
   ) throws(PostgresFailure) -> PostgresResult {
-    var bytes: [UInt8] = []
-    var places: [Int?] = []
-    var lengths: [Int32] = []
-    for parameter in parameters {
-      let value = parameter.bytes
-      places.append(value == nil ? nil : bytes.count)
-      lengths.append(Int32(value?.count ?? 0))
-      bytes += value ?? []
-    }
-    // An empty array has no address, and a value of no bytes needs one.
-    bytes.append(0)
     let types = parameters.map(\.type)
-    let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
-    let sent = bytes.withUnsafeBytes { bytes in
-      let base = bytes.baseAddress!.assumingMemoryBound(to: CChar.self)
-      let values = places.map { place -> UnsafePointer<CChar>? in place.map { base + $0 } }
-      return upsurge_pq_send_params(
+    let sent = PostgresParameter.withC(parameters) { values, lengths, formats in
+      upsurge_pq_send_params(
         handle, sql, Int32(parameters.count), types, values, lengths, formats, wantsBinary ? 1 : 0)
     }
     try begin(sent)
@@ -113,6 +99,23 @@ package final class PostgresConnection {
       throw PostgresFailure(.other, "the server has answered nothing")
     }
     return result
+  }
+
+  /// Prepares a statement, which `runPrepared` runs until another one is prepared or run. It has no name, so that nothing of it is
+  /// left in the session of a pooler.
+  package func prepare(_ sql: String) throws(PostgresFailure) {
+    try begin(upsurge_pq_send_prepare(handle, sql))
+    _ = try results()
+  }
+
+  /// Runs the statement that was prepared last.
+  /// - Parameter parameters: as many as it has, each in its type's own text.
+  package func runPrepared(_ parameters: [PostgresParameter]) throws(PostgresFailure) {
+    let sent = PostgresParameter.withC(parameters) { values, lengths, formats in
+      upsurge_pq_send_prepared(handle, Int32(parameters.count), values, lengths, formats, 0)
+    }
+    try begin(sent)
+    _ = try results()
   }
 
   /// Whether the transaction was committed; one that had failed before ends with ROLLBACK, without an error.

@@ -33,4 +33,27 @@ package enum PostgresParameter: Sendable, Equatable {
     case .binary(_, let bytes): bytes
     }
   }
+
+  /// Calls `send` with the values as libpq takes them: where each lies, its length, and whether it is binary.
+  static func withC(
+    _ parameters: [PostgresParameter],
+    _ send: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
+  ) -> Int32 {
+    var bytes: [UInt8] = []
+    var places: [Int?] = []
+    var lengths: [Int32] = []
+    for parameter in parameters {
+      let value = parameter.bytes
+      places.append(value == nil ? nil : bytes.count)
+      lengths.append(Int32(value?.count ?? 0))
+      bytes += value ?? []
+    }
+    // An empty array has no address, and a value of no bytes needs one.
+    bytes.append(0)
+    let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
+    return bytes.withUnsafeBytes { bytes in
+      let base = bytes.baseAddress!.assumingMemoryBound(to: CChar.self)
+      return send(places.map { place in place.map { base + $0 } }, lengths, formats)
+    }
+  }
 }

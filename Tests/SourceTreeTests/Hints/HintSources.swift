@@ -14,7 +14,7 @@ enum HintSources {
   /// The modules that speak to who runs the command. Those for Swift code have no options to name.
   static let folders = [
     "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing",
-    "UpsurgePlan", "UpsurgePostgres", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
+    "UpsurgePlan", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
   ]
 
   static func all() throws -> [Hint] {

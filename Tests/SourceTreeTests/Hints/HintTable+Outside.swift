@@ -175,6 +175,8 @@ extension HintTable {
     (
       "It is about tables of a server: UpsurgePostgresTests follow it on a real one.",
       [
+        "once the server answers, remove it: …",
+        "the database's owner allows it: GRANT CREATE ON DATABASE … TO …",
         "--create-key makes one; its keys: …",
         "--key COLS names one key: …",
         "--key COLS names the columns that say which row a record is about; its keys: …",

@@ -16,6 +16,7 @@ import Testing
     ],
     "UpsurgePostgres": ["Wire", "Server", "Schema", "Binary", "Staging", "Ordered", "Paths", "Runs", "Notes", "Sweep", "Store", "Source", "Inspect"],
     "UpsurgeBench": ["."],
+    "UpsurgePostgresBench": ["."],
     "UpsurgeModels": ["Rows", "Columns", "Coding", "Tables", "Database", "Queries", "Search", "Functions", "."],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
     "UpsurgeCommand": ["Words", "Catalogue", "Terminal", "Options", "JobFile", "Schedule", "Help", "Commands"],

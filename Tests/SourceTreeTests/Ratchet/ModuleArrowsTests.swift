@@ -25,9 +25,10 @@ import Testing
     "UpsurgePostgres": [
       "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeState", "UpsurgeStorage",
     ],
+    "UpsurgePostgresBench": ["Upsurge", "UpsurgeBench", "UpsurgePostgres", "UpsurgeRecords"],
     "UpsurgeCommand": [
       "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres",
-      "UpsurgeRecords",
+      "UpsurgePostgresBench", "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": [

@@ -35,7 +35,7 @@ import Testing
       "UpsurgeMirror/Status/MirrorReport+HTML.swift",
       ["bad", "good", "inserted", "line", "rejected", "swept", "time", "updated"], "a style sheet"),
     Exception(
-      "UpsurgeBench/BenchReport+HTML.swift", ["floor", "ink", "line", "pattern", "peer", "soft", "upsurge"],
+      "UpsurgeBench/BenchPage.swift", ["floor", "ink", "line", "pattern", "peer", "soft", "upsurge"],
       "a style sheet"),
     // The two dashes alone.
     Exception("UpsurgeRecords/Wording.swift", [""], "the one place where a term becomes an option"),

@@ -27,7 +27,7 @@ import Testing
     let root = SourceTree.root.path + "/"
     let modules = [
       "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgePlan", "UpsurgePostgres",
-      "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
+      "UpsurgePostgresBench", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ]
     return try modules.flatMap { try SourceTree.files(of: $0) }.compactMap { file in
       let path = String(file.path.dropFirst(root.count))
