@@ -147,8 +147,11 @@ package struct TableSchema: Sendable, Equatable {
     /// The parent's PRIMARY KEY.
     package var parentKey: [String] = []
 
-    package init(columns: [String], parentTable: String, parentColumns: [String] = []) {
-      (self.columns, self.parentTable, self.parentColumns) = (columns, parentTable, parentColumns)
+    package init(
+      columns: [String], parentTable: String, parentColumns: [String] = [], parentKey: [String] = []
+    ) {
+      (self.columns, self.parentTable) = (columns, parentTable)
+      (self.parentColumns, self.parentKey) = (parentColumns, parentKey)
     }
 
     /// The columns of the parent that it refers to, named or not.
