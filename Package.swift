@@ -5,7 +5,8 @@ import PackageDescription
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
 // UpsurgeBench and UpsurgePostgres <- UpsurgePostgresBench <- UpsurgeCommand;
-// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeCommand;
+// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeMove
+// <- UpsurgeCommand;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
@@ -73,6 +74,12 @@ let package = Package(
       dependencies: [
         "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeRecords",
       ]),
+    // Whole databases from one kind of store to the other; knows both by protocols.
+    .target(
+      name: "UpsurgeMove",
+      dependencies: [
+        "Upsurge", "UpsurgePostgres", "UpsurgeInput", "UpsurgeState", "UpsurgeSQLite", "UpsurgeRecords",
+      ]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
@@ -115,7 +122,8 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeInput",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgeMove", "UpsurgePostgres", "UpsurgePostgresBench",
+        "UpsurgeInput",
         "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -195,9 +203,14 @@ let package = Package(
         "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords",
         "PostgresSupport", "TestSupport",
       ]),
+    .testTarget(
+      name: "UpsurgeMoveTests",
+      dependencies: [
+        "UpsurgeMove", "UpsurgePostgres", "Upsurge", "UpsurgeSQLite", "UpsurgeRecords", "PostgresSupport", "TestSupport",
+      ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
-      name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
+      name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "PostgresSupport", "TestSupport", "CSQLite"]),
     // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
@@ -235,7 +248,7 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
-    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres",
+    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgeMove", "UpsurgePostgres",
     "UpsurgePostgresBench", "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from . import tools
 from .measure import machine, stop
+from .postgres import kills as postgres_kills
 
 FRAME_BYTES = 2 << 20
 
@@ -51,14 +52,19 @@ KINDS = [
 
 
 def add_arguments(parser):
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of each input (1000000)")
+    parser.add_argument("--postgres", action="store_true", help="into a private PostgreSQL: the client, backends, the server")
+    parser.add_argument("--rows", type=int, help="of each input (1000000; with --postgres 100000)")
     parser.add_argument("--moments", type=int, default=300, help="kills of each kind of load (300)")
     parser.add_argument("--seed", type=int, default=1, help="of the moments (1)")
     parser.add_argument("--commit-every", type=int, help="rows in a transaction (the command's default)")
     parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    postgres_kills.add_arguments(parser)
 
 
 def run(arguments):
+    if arguments.postgres:
+        return postgres_kills.run(arguments, arguments.rows or 100_000)
+    arguments.rows = arguments.rows or 1_000_000
     folder = tools.scratch(arguments.scratch)
     print(f"kills at {arguments.moments} random moments a load of {arguments.rows:,} rows; machine: {machine()}")
     for kind in KINDS:

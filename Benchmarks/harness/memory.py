@@ -6,18 +6,24 @@ from pathlib import Path
 from . import tools
 from .contenders import Input, run_upsurge
 from .measure import machine
+from .postgres import memory as postgres_memory
 
 
 def add_arguments(parser):
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the smaller input (1000000)")
+    parser.add_argument("--postgres", action="store_true", help="into a private PostgreSQL: a new table, the same rows, all changed")
+    parser.add_argument("--rows", type=int, help="of the smaller input (1000000; with --postgres 2000000)")
     parser.add_argument("--shape", choices=["narrow", "wide"], default="narrow", help="the table (narrow)")
     parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
     parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
     parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
     parser.add_argument("--json", metavar="FILE", help="write all results there")
+    postgres_memory.add_arguments(parser)
 
 
 def run(arguments):
+    if arguments.postgres:
+        return postgres_memory.run(arguments, arguments.rows or 2_000_000)
+    arguments.rows = arguments.rows or 1_000_000
     folder = tools.scratch(arguments.scratch)
     results = []
     print(f"peak memory, {arguments.shape}; machine: {machine()}")

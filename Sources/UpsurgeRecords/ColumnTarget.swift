@@ -21,6 +21,8 @@ package struct ColumnTarget: Sendable, Equatable {
   package var isBlob: Bool
   /// Whether a number that is only written otherwise (`3.10`, `1e+05`) is counted as a warning.
   package var reportsSpelling = false
+  /// Whether a decimal beyond all doubles (`1e400`, `1e-400`) stays text, which the database refuses: SQLite stores infinity or zero.
+  package var keepsOutOfRange = false
 
   /// Whether the spelling of texts counts, which become numbers.
   package var isKeyOfNumbers: Bool {

@@ -82,6 +82,7 @@ package enum Term: String, Sendable, CaseIterable {
 
   // What commands are asked for beside a run.
   case table, check, schema, systemd, cron, at, yes, json, salt, file, rows, rounds, compare, scratch, html
+  case except
   case checkJob = "check-job"
   case maxAge = "max-age"
 }

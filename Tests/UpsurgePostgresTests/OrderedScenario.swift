@@ -40,6 +40,11 @@ struct OrderedScenario: CustomStringConvertible {
     }
   }
 
+  /// Whether the server can make the table.
+  func isPossible(on connection: PostgresConnection) throws -> Bool {
+    try !ddl.contains("provider = icu") || connection.hasICU()
+  }
+
   /// How many of its values no row may have.
   func badCount(_ record: Record) -> Int { zip(columns, record).count { $0.bad.contains($1) } }
 
@@ -50,6 +55,8 @@ struct OrderedScenario: CustomStringConvertible {
     var updated = 0
     var unchanged = 0
     var kept = 0
+    /// A trigger has left out the rows that they were to become.
+    var left = 0
     var rejected: [Int] = []
   }
 
@@ -108,7 +115,7 @@ struct OrderedScenario: CustomStringConvertible {
       return count.last?.affectedCount == 1 ? \.updated : \.unchanged
     }
     let count = try connection.run("INSERT INTO t (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE SELECT * FROM \(excluded)").last?.affectedCount
-    return count == 1 ? \.inserted : \.unchanged
+    return count == 1 ? \.inserted : \.left
   }
 
   // MARK: - In batches
@@ -148,6 +155,7 @@ struct StoredRecords {
     result.updated += outcomes.updated
     result.unchanged += outcomes.unchanged
     result.kept += outcomes.kept
+    result.left += outcomes.missing
     for rejected in outcomes.rejected {
       result.rejected.append(first + rejected.record)
       switch rejected.cause {

@@ -49,4 +49,14 @@ extension PostgresConnection {
   func texts(_ sql: String) throws -> [[String?]] {
     try run(sql).last.map { result in result.rows.map { row in (0..<result.columnCount).map { row.text($0) } } } ?? []
   }
+
+  /// Whether the server can make collations of ICU. Those in wheels of PyPI are built without it.
+  func hasICU() throws -> Bool {
+    try run("BEGIN")
+    defer { rollback() }
+    let failure = Server.failure {
+      try run("CREATE COLLATION upsurge_probe (provider = icu, locale = 'und')")
+    }
+    return failure?.sqlState != "0A000"
+  }
 }

@@ -34,7 +34,7 @@ struct TableReaderTests {
     let table = try #require(try PostgresTable.read(schema: "Sales", name: "Odd \"Name", connection))
     #expect(table.kind == .table && table.quotedName == "\"Sales\".\"Odd \"\"Name\"" && table.rowEstimate == nil)
     #expect(table.rights == PostgresTable.Rights(selects: true, inserts: true, updates: true, deletes: true))
-    #expect(!table.hasRowSecurity && !table.isTemporary && table.rules == ["quiet"])
+    #expect(!table.hasRowSecurity && !table.isTemporary && table.rules == [PostgresRule(name: "quiet", event: .delete)])
 
     let names = table.columns.map(\.name)
     #expect(names == ["id", "always", "n", "name", "twice", "money", "j", "jb", "p", "m", "list", "lists", "r", "loose", "day", "up", "own"])
@@ -50,7 +50,7 @@ struct TableReaderTests {
     #expect(money.modifier == (5 << 16 | 2) + 4)
     #expect(table.column("name")?.modifier == 14 && table.column("name")?.typeName == "character varying(10)")
     #expect(table.column("name")?.collation == PostgresCollation(name: "C", isDeterministic: true, isBytewise: true))
-    #expect(table.column("loose")?.collation == PostgresCollation(name: "loose", isDeterministic: false, isBytewise: false))
+    #expect(table.column("loose")?.collation == PostgresCollation(name: "loose", schema: "public", isDeterministic: false, isBytewise: false))
     #expect(table.column("id")?.collation == nil)
 
     #expect(table.uniqueIndexes.count == 4 && table.primaryKey?.columns == ["id"])

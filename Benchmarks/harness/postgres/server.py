@@ -6,6 +6,7 @@ import pwd
 import re
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -17,23 +18,36 @@ from ..measure import stop
 VERSION = "15"  # which the bars name
 USER = "bench"
 
-# A shell between this process and the server waits for the end of its input: then the server and its folder go.
+# A shell between this process and the server waits for the end of its input: then the server and its folder go. Each line
+# of the input starts a server that was killed again.
 SCRIPT = """
 trap '' INT HUP TERM
 trap 'if [ -n "$server" ]; then kill -QUIT $server; wait $server; fi >/dev/null 2>&1; rm -rf "$folder"' EXIT
+fail() { cat "$folder/log"; exit 1; }
+run() {
+  "$programs/postgres" -D "$folder/data" -p $port -h 127.0.0.1 -k "" -c fsync=$fsync </dev/null >>"$folder/log" 2>&1 &
+  server=$!
+}
+await() {
+  count=0
+  until "$programs/pg_isready" -q -h 127.0.0.1 -p $port; do
+    count=$((count + 1))
+    if [ $count -gt 1200 ]; then fail; fi
+    # Processes of the one that was killed may still hold its memory.
+    if ! kill -0 $server 2>/dev/null; then [ "$1" = again ] || fail; wait $server; run; fi
+    sleep 0.05
+  done
+  echo "ready $server"
+}
 "$programs/initdb" -D "$folder/data" -U "$user" -N -E UTF8 --no-locale -A scram-sha-256 --pwfile="$folder/password" \
-  >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
-"$programs/postgres" -D "$folder/data" -p $port -h 127.0.0.1 -k "" -c fsync=$fsync </dev/null >>"$folder/log" 2>&1 &
-server=$!
-count=0
-until "$programs/pg_isready" -q -h 127.0.0.1 -p $port; do
-  count=$((count + 1))
-  if [ $count -gt 1200 ] || ! kill -0 $server; then cat "$folder/log"; exit 1; fi
-  sleep 0.05
+  >"$folder/log" 2>&1 || fail
+run
+await first
+while read -r word; do
+  wait $server 2>/dev/null
+  run
+  await again
 done
-echo "ready $server"
-exec >/dev/null
-cat >/dev/null
 """
 
 
@@ -65,13 +79,31 @@ class Server:
         self.shell = subprocess.Popen(
             ["/bin/sh", "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
             env=environment, start_new_session=True, **identity)
+        self.wait_until_ready()
+        return self
+
+    def wait_until_ready(self):
         said = self.shell.stdout.readline()
         if not said.startswith("ready "):
             said += self.shell.stdout.read()
             shutil.rmtree(self.folder, ignore_errors=True)
             stop(f"PostgreSQL does not start:\n{said.strip()[-1500:]}")
         self.process = int(said.split()[1])
-        return self
+
+    def crash(self, way):
+        """Ends the server, and starts it again: it recovers from its log.
+
+        `way`: "all", SIGKILL of all its processes; "first", of the one that starts others; "immediate", its own way
+        to end at once."""
+        others = self.children() if way == "all" else []
+        for process in [self.process, *map(int, others)]:
+            try:
+                os.kill(process, signal.SIGQUIT if way == "immediate" else signal.SIGKILL)
+            except ProcessLookupError:
+                continue  # it has just ended by itself
+        self.shell.stdin.write("again\n")
+        self.shell.stdin.flush()
+        self.wait_until_ready()
 
     def __exit__(self, *_):
         self.shell.stdin.close()

@@ -49,7 +49,7 @@ package final class DatabaseSnapshots: @unchecked Sendable {
 
   /// A connection to a shared database, in its transaction where it has begun; `giveBack` when all was read.
   /// - Returns: nil where nobody else is to read the database.
-  func take(_ path: String) throws(UpsurgeError) -> Connection? {
+  package func take(_ path: String) throws(UpsurgeError) -> Connection? {
     let place = SourceName.place(of: path)
     monitor.lock()
     defer { monitor.unlock() }
@@ -66,7 +66,7 @@ package final class DatabaseSnapshots: @unchecked Sendable {
   }
 
   /// This is the same of a server's database.
-  func take(
+  package func take(
     _ source: ServerSource, from server: any RowServer, _ cancellation: ReadCancellation
   ) throws(UpsurgeError) -> (any RowSnapshot)? {
     monitor.lock()
@@ -97,12 +97,12 @@ package final class DatabaseSnapshots: @unchecked Sendable {
   }
 
   /// - Parameter connection: as `take` gave it; no statement of it is left.
-  func giveBack(_ connection: Connection, _ path: String) {
+  package func giveBack(_ connection: Connection, _ path: String) {
     giveBack(.file(connection), SourceName.place(of: path))
   }
 
   /// - Parameter snapshot: as `take` gave it.
-  func giveBack(_ snapshot: any RowSnapshot, _ source: ServerSource) {
+  package func giveBack(_ snapshot: any RowSnapshot, _ source: ServerSource) {
     giveBack(snapshot.isUsable ? .server(snapshot) : nil, source.url)
   }
 

@@ -31,6 +31,8 @@ extension LoadOptions {
     /// Whether a new table has its key before its rows, where a store would make it after them.
     package var makesKeyFirst = false
     package var chunkSizes = SnapshotChunk.Sizes()
+    /// Seconds before each attempt to connect again to a server; nil is the store's choice.
+    package var connectSeconds: [Double]?
 
     package init() {}
   }

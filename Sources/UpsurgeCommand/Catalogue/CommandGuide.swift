@@ -100,7 +100,7 @@ struct CommandGuide: Sendable {
   /// The headings below which its options stand, each with its options, and the topic that says what they are about.
   var groups: [(topic: OptionTopic, options: [OptionSpecification])] {
     var groups: [(topic: OptionTopic, options: [OptionSpecification])] = []
-    let own: [OptionTopic] = [.mirror, .draft, .inspect, .replay, .runs, .status, .migration, .bench]
+    let own: [OptionTopic] = [.mirror, .draft, .inspect, .replay, .runs, .status, .migration, .bench, .move]
     // First what is the command's own.
     for topic in own + OptionTopic.allCases.filter({ !own.contains($0) }) {
       let members = options.filter { $0.topic == topic }
@@ -118,7 +118,7 @@ struct CommandGuide: Sendable {
 extension CommandGuide {
   /// All commands, in the order of `upsurge --help`.
   static let commands = [
-    load, mirror, mirrorInit, inspect, runs, replay, status, migrateKeys, bench,
+    load, mirror, mirrorInit, inspect, runs, replay, status, move, migrateKeys, bench,
   ]
 
   /// `upsurge` itself.

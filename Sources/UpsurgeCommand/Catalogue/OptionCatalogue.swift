@@ -9,7 +9,7 @@ enum OptionCatalogue {
   static let all: [OptionSpecification] =
     feed + guards + folders + unattended + input + key + table + rejects + transactions + preview + output
     + load + mirror
-    + others
+    + others + move
 
   /// Options that are keys of a table in a job file.
   static let keys = all.filter(\.isKey)

@@ -7,7 +7,7 @@ enum OptionTopic: CaseIterable {
   // What else is said of a run.
   case preview, output, log
   // What only one command has.
-  case load, mirror, forgetting, schedulers, draft, inspect, replay, runs, status, migration, bench
+  case load, mirror, forgetting, schedulers, draft, inspect, replay, runs, status, migration, bench, move
 
   /// The heading of the help; nil for options that stand below none.
   var title: String? {
@@ -25,7 +25,7 @@ enum OptionTopic: CaseIterable {
     case .output, .log: "Output"
     case .forgetting: "Forgetting"
     case .schedulers: "Schedulers"
-    case .load, .mirror, .draft, .inspect, .replay, .runs, .status, .migration, .bench: nil
+    case .load, .mirror, .draft, .inspect, .replay, .runs, .status, .migration, .bench, .move: nil
     }
   }
 
@@ -56,7 +56,7 @@ enum OptionTopic: CaseIterable {
     case .schedulers: "schedulers"
     case .load: "run"
     case .mirror: "job"
-    case .draft, .inspect, .replay, .runs, .status, .migration, .bench: "options"
+    case .draft, .inspect, .replay, .runs, .status, .migration, .bench, .move: "options"
     }
   }
 
@@ -78,7 +78,7 @@ enum OptionTopic: CaseIterable {
     case .schedulers: "units for systemd, a line for crontab"
     case .load: "resume, atomic, stop early, pack a new database"
     case .mirror: "which tables, dry run, checks, changes that are accepted"
-    case .draft, .inspect, .replay, .runs, .status, .migration, .bench: "its options"
+    case .draft, .inspect, .replay, .runs, .status, .migration, .bench, .move: "its options"
     }
   }
 
@@ -88,7 +88,7 @@ enum OptionTopic: CaseIterable {
     case .feed, .guards, .folders, .unattended, .log, .mirror, .forgetting, .schedulers: ["mirror"]
     case .input: ["load", "mirror", "inspect"]
     case .key, .table, .rejects, .transactions: ["load", "mirror"]
-    case .output: ["load", "mirror", "replay"]
+    case .output: ["load", "mirror", "replay", "move"]
     case .preview, .load: ["load"]
     case .draft: ["mirror-init"]
     case .inspect: ["inspect"]
@@ -97,6 +97,7 @@ enum OptionTopic: CaseIterable {
     case .status: ["status"]
     case .migration: ["migrate-keys"]
     case .bench: ["bench"]
+    case .move: ["move"]
     }
   }
 
@@ -109,7 +110,7 @@ enum OptionTopic: CaseIterable {
     case .output: .refused("what is seen of a run is said on the command line")
     case .preview: .refused("it shows what one run would do or did, and a job file is for all runs")
     case .log, .load, .mirror, .forgetting, .schedulers, .draft, .inspect, .replay, .runs, .status,
-      .migration, .bench:
+      .migration, .bench, .move:
       .none
     }
   }

@@ -17,7 +17,7 @@ package struct Root: ParsableCommand {
     version: upsurgeVersion,
     subcommands: [
       LoadCommand.self, MirrorCommand.self, MirrorInitCommand.self, InspectCommand.self, RunsCommand.self,
-      ReplayCommand.self, StatusCommand.self, MigrateKeysCommand.self, BenchCommand.self,
+      ReplayCommand.self, StatusCommand.self, MoveCommand.self, MigrateKeysCommand.self, BenchCommand.self,
       PagesCommand.self,
     ])
 
@@ -48,7 +48,7 @@ package struct Root: ParsableCommand {
     }
     arguments = OptionalValue.expand(arguments, option: "--flatten", defaultValue: "_") { isSeparator($0) }
     // There it has no value.
-    if arguments.first != MigrateKeysCommand.configuration.commandName {
+    if ![MigrateKeysCommand.configuration.commandName, MoveCommand.configuration.commandName].contains(arguments.first) {
       arguments = OptionalValue.expand(arguments, option: "--dry-run", defaultValue: "count") {
         DryRun(rawValue: $0) != nil
       }

@@ -22,7 +22,7 @@ package enum JobWording {
     .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history, .forget, .emitSQL,
     .maxStatement, .trustRules, .changes, .direct, .rowsPerStatement, .quiet, .verbose, .progress, .log, .metrics,
     .table, .check, .checkJob, .schema, .systemd, .cron, .at, .yes, .json, .salt, .maxAge, .file, .rows, .rounds, .compare,
-    .scratch, .html,
+    .scratch, .html, .except,
   ]
 
   package static func ofJob(_ wording: Wording) -> String { wording.text(naming: key) }

@@ -12,6 +12,8 @@ struct FieldPlan {
   var isKey: Bool
   /// Whether numbers that are only written otherwise are counted.
   var reportsSpelling: Bool
+  /// Whether numbers beyond all doubles stay text.
+  var keepsOutOfRange: Bool
 }
 
 /// A conversion note of the record that is being read; counted only when the record is whole.
@@ -52,7 +54,8 @@ final class CSVScratch {
       plans[field] = FieldPlan(
         slot: Int32(slot ?? -1), isNumeric: affinity.isNumeric, isReal: affinity.isReal,
         isKey: slot.map { columns[$0].isKeyOfNumbers } == true,
-        reportsSpelling: slot.map { columns[$0].reportsSpelling } == true)
+        reportsSpelling: slot.map { columns[$0].reportsSpelling } == true,
+        keepsOutOfRange: slot.map { columns[$0].keepsOutOfRange } == true)
     }
 
     var spellings: [UInt8] = []

@@ -66,7 +66,8 @@ extension RecordScanner {
   /// Makes the cell of what a field says.
   @inline(__always)
   private mutating func take(
-    _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool
+    _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int,
+    isInSpill: Bool
   ) {
     if plan.isNumeric {
       takeNumber(text, byteCount: byteCount, of: field, plan, offset: offset, isInSpill: isInSpill)
@@ -78,7 +79,8 @@ extension RecordScanner {
   /// Makes the cell of what a field says in a column of numbers.
   @inline(__always)
   mutating func takeNumber(
-    _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool
+    _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int,
+    isInSpill: Bool
   ) {
     let cell = cells + Int(plan.slot)
     let note = convertNumeric(
@@ -86,6 +88,10 @@ extension RecordScanner {
     if !note.isSet {
       if !cell.pointee.isReal || !plan.isKey && !plan.reportsSpelling { return }
       if !plan.isKey && !NumberSpelling.mayBeLonger(text, count: byteCount) { return }
+    }
+    if plan.keepsOutOfRange, note == .spellingChanges, isOutOfRange(text, count: byteCount, cell.pointee) {
+      cell.setText(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
+      return
     }
     keep(note, of: field, text, byteCount: byteCount)
   }

@@ -25,6 +25,10 @@ extension JSONParser {
         note = convertText(
           token.start, count: byteCount, offset: offset, isInSpill: false, affinity: affinity, into: cell)
         if note == .none { note = keyNote(token.start, byteCount, slot, cell) }
+        if keepsText(note, slot, token.start, byteCount, cell) {
+          note = .none
+          cell.setText(offset: offset, byteCount: byteCount, isInSpill: false)
+        }
       } else {
         cell.setText(offset: offset, byteCount: byteCount, isInSpill: false)
       }
@@ -33,6 +37,10 @@ extension JSONParser {
       cell.pointee = .integer(token.integer)
     case UPSURGE_JSON_INTEGER, UPSURGE_JSON_NUMBER:
       note = convertNumber(token.start, count: byteCount, offset: offset, affinity: affinity, into: cell)
+      if keepsText(note, slot, token.start, byteCount, cell) {
+        note = .none
+        cell.setText(offset: offset, byteCount: byteCount, isInSpill: false)
+      }
     case UPSURGE_JSON_NULL:
       cell.pointee = .null
     case UPSURGE_JSON_TRUE:
@@ -63,7 +71,21 @@ extension JSONParser {
     let offset = frame.spillByteCount
     frame.spillByteCount += count
     let note = convertText(to, count: count, offset: offset, isInSpill: true, affinity: affinity, into: cell)
+    if keepsText(note, slot, to, count, cell) {
+      cell.setText(offset: offset, byteCount: count, isInSpill: true)
+      return .none
+    }
     return note == .none && affinity.isNumeric ? keyNote(to, count, slot, cell) : note
+  }
+
+  /// Whether a number beyond all doubles is to stay text.
+  @inline(__always)
+  private func keepsText(
+    _ note: ConversionNote, _ slot: Int, _ text: UnsafePointer<UInt8>, _ byteCount: Int,
+    _ cell: UnsafeMutablePointer<Cell>
+  ) -> Bool {
+    note == .spellingChanges && columns[slot].keepsOutOfRange
+      && isOutOfRange(text, count: byteCount, cell.pointee)
   }
 
   /// What a string says, which became a number: a number would be what it says, a string of a key is a spelling.

@@ -82,6 +82,17 @@ private func storeNearest(
   cell.setNumber(.real, bits: bits)
 }
 
+/// Whether a decimal has become infinity, or zero, which it is not: no double is near to it.
+/// - Parameter cell: what a conversion has made of the text, with the note `spellingChanges`.
+@inline(never)
+func isOutOfRange(_ start: UnsafePointer<UInt8>, count: Int, _ cell: Cell) -> Bool {
+  guard cell.isReal else { return false }
+  let value = Double(bitPattern: cell.payload)
+  if value != 0 { return value.isInfinite }
+  let digits = UnsafeBufferPointer(start: start, count: count).prefix { $0 | 0x20 != UInt8(ascii: "e") }
+  return digits.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
+}
+
 /// What `9e999` and `-9e999` say: JSON has no other word for infinity, and changes, kept records and rows of a database
 /// are written so. Other numbers beyond all doubles keep their digits.
 func infinity(_ start: UnsafePointer<UInt8>, count: Int) -> Double? {

@@ -34,7 +34,9 @@ package struct OrderedPlan: Sendable, Equatable {
     // A row that goes to a partition has system columns only where it was made over for it.
     let hasPartitions =
       shape.table.kind == .partitioned || shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions
-    insertedTest = capabilities.hasReturningOld ? .old : hasPartitions || !capabilities.hasXmax ? .joined : .xmax
+    // Who may read some columns may not read system columns.
+    let readsXmax = capabilities.hasXmax && !hasPartitions && shape.table.rights.selects
+    insertedTest = capabilities.hasReturningOld ? .old : readsXmax ? .xmax : .joined
   }
 
   package var table: PostgresTable { shape.table }
@@ -52,17 +54,20 @@ package struct OrderedPlan: Sendable, Equatable {
 
   /// Stores the records from one `ord` up to another.
   ///
-  /// It gives one row: inserted, updated, how many were not to be changed by the rules' condition, deleted, and how many found no row.
+  /// It gives one row: inserted, updated, how many were not to be changed by the rules' condition, deleted, and how many found no row
+  /// or became no new one because of a trigger.
   func statement(_ part: Range<Int>, from source: String = RecordShape.staging, bounds: KeyBounds? = nil) -> String {
     guard let key else {
       return counting(
         "\(shape.insertHead)SELECT \(shape.rawValues("s")) FROM \(source) AS s WHERE \(shape.slice(part))"
-          + " ORDER BY s.upsurge_ord RETURNING true AS fresh")
+          + " ORDER BY s.upsurge_ord RETURNING true AS fresh",
+        of: "FROM \(source) AS s WHERE \(shape.slice(part))")
     }
     if rules.action != .store { return KeyedStatement(shape, key).sql(part, from: source, bounds: bounds) }
     let found = shape.found(key, in: part, from: source, bounds: bounds)
     let isNew = RecordShape.isNew
     let kept = rules.conflict != .update ? nil : shape.keptSQL(found + " AND NOT (\(isNew))", row: "o", record: "s")
+    if insertedTest == .joined, table.hasRowTriggers { return joinedStatement(key, found, kept: kept) }
     if insertedTest == .joined {
       return """
         WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
@@ -75,14 +80,33 @@ package struct OrderedPlan: Sendable, Equatable {
     let test = insertedTest == .old ? "old.\(returnedKey(key)) IS NULL" : "(upsurge_row.xmax = 0)"
     return counting(
       "\(shape.insertHead)SELECT \(shape.values("s")) \(found)\(shape.filter) ORDER BY s.upsurge_ord \(onConflict(key)) RETURNING \(test) AS fresh",
-      kept: kept)
+      of: found + (rules.conflict == .fail ? "" : " AND \(isNew)"), kept: kept)
   }
 
-  private func counting(_ insert: String, kept: String? = nil) -> String {
-    """
-    WITH w AS (\(insert))
-    SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0"), 0, 0 FROM w
-    """
+  /// A trigger may leave rows out, so those that were written are looked up among the records by their keys.
+  private func joinedStatement(_ key: PostgresIndex, _ found: String, kept: String?) -> String {
+    let written = key.parts.enumerated().map { "\($1.definition) AS upsurge_key_\($0)" }
+    let equality = key.treatsNullsAsEqual ? "IS NOT DISTINCT FROM" : "="
+    let isRecord = key.parts.enumerated().map { index, part in
+      "m.\(part.column?.quotedForPostgres ?? "upsurge_part_\(index)") \(equality) w.upsurge_key_\(index)\(shape.collating(part))"
+    }
+    return """
+      WITH m AS MATERIALIZED (SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(found)\(shape.filter)),
+      w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING \(written.joined(separator: ", "))),
+      u AS (SELECT count(*) AS updated FROM m WHERE NOT upsurge_fresh AND EXISTS (SELECT FROM w WHERE \(isRecord.joined(separator: " AND "))))
+      SELECT (SELECT count(*) FROM w) - updated, updated, \(kept.map { "(\($0))" } ?? "0"), 0,
+        (SELECT count(*) FROM m WHERE upsurge_fresh) - (SELECT count(*) FROM w) + updated FROM u
+      """
+  }
+
+  /// - Parameter new: what the records are from that are to be new rows. A trigger may leave some of them out; where it leaves out a
+  ///   row that is there, that is not told from one that it has made say the same.
+  private func counting(_ insert: String, of new: String, kept: String? = nil) -> String {
+    let left = table.hasRowTriggers ? "(SELECT count(*) \(new)) - count(*) FILTER (WHERE fresh)" : "0"
+    return """
+      WITH w AS (\(insert))
+      SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0"), 0, \(left) FROM w
+      """
   }
 
   /// A column that a row of the table always has.
@@ -91,7 +115,8 @@ package struct OrderedPlan: Sendable, Equatable {
   }
 
   private func onConflict(_ key: PostgresIndex) -> String {
-    let target = key.parts.map(\.definition).joined(separator: ", ")
+    let target = key.parts.map { $0.definition + ($0.column == nil ? "" : shape.collating($0)) }
+      .joined(separator: ", ")
     let predicate = key.predicate.map { " WHERE \($0)" } ?? ""
     switch rules.conflict {
     case .fail: return ""

@@ -11,7 +11,7 @@ extension BatchWriter<OrderedStore> {
 }
 
 /// Stores rows in the order of their arrival: a staging table, and one statement of `OrderedPlan` a segment. What fails because
-/// of a record is found by `Halving`.
+/// of a record is found by `RejectSearch`.
 package struct OrderedStore: RowStore {
   private let connection: PostgresConnection
   private let plan: OrderedPlan
@@ -38,12 +38,12 @@ package struct OrderedStore: RowStore {
     if order.parts.count > StagingTable.indexedPartCount { try staging.index() }
     var part = OrderedPart(
       connection: connection, plan: plan, staging: staging, parts: order.parts, rowCount: order.rows.count,
-      bounds: try staging.bounds(), head: savepoints.head())
+      bounds: try staging.bounds())
     let records = order.rows.map { rows.records[Int($0)] }
-    var halving = Halving(connection, plan.shape, records: records, savepoints)
-    try halving.apply(with: &part, &outcomes)
-    savepoints = halving.savepoints
-    try staging.drop()
+    var search = RejectSearch(connection, plan.shape, records: records, savepoints)
+    try search.apply(with: &part, &outcomes)
+    savepoints = search.savepoints
+    try staging.drop(&savepoints)
   }
 }
 
@@ -56,10 +56,9 @@ private struct OrderedPart: PartStore {
   let parts: [Range<Int>]
   let rowCount: Int
   let bounds: KeyBounds?
-  let head: [String]
 
   func store(
-    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+    _ range: Range<Int>, count: Int, after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     var counts = StatementCounts()
     var head = head
@@ -72,11 +71,10 @@ private struct OrderedPart: PartStore {
         counts.add(row)
       }
     }
-    if !ending.isEmpty { try connection.run(ending.joined(separator: "; ")) }
     outcomes.add(counts, of: count)
   }
 
-  func beginHalves() throws(PostgresFailure) { try staging.index() }
+  func beginSearch() throws(PostgresFailure) { try staging.index() }
 
   func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try staging.remove(ords) }
 

@@ -42,7 +42,7 @@ struct AppendStore {
     if shape.rules.conflict == .fail { return true }
     let range = KeyBounds(rows, order).map { " WHERE " + $0.sql(of: key, row: "upsurge_row") } ?? ""
     outcomes.statementCount += 1
-    let sql = "SELECT EXISTS (SELECT FROM \(shape.table.quotedName) AS upsurge_row\(range))"
+    let sql = "SELECT EXISTS (SELECT FROM \(shape.table.ownRows) AS upsurge_row\(range))"
     return try connection.run(sql, []).first?.flag(0) == false
   }
 
@@ -67,8 +67,8 @@ struct AppendStore {
       try send(rows, shape.hasCountingDefaults && order.isSorted ? order.byArrival : order)
       let count = try connection.endCopy().last?.affectedCount
       if count == order.rows.count {
-        if savepoints.areUsed { try connection.run(savepoints.release.joined(separator: "; ")) }
-        savepoints.note()
+        savepoints.keep()
+        try savepoints.settle(on: connection)
         outcomes.inserted += order.rows.count
         return true
       }
@@ -76,7 +76,8 @@ struct AppendStore {
       guard error.kind == .record, savepoints.areUsed else { throw error }
     }
     guard savepoints.areUsed else { throw PostgresFailure(.other, "the server has left out rows of a copy") }
-    try connection.run(Savepoints.takingBack)
+    savepoints.takeBack()
+    try savepoints.settle(on: connection)
     return false
   }
 

@@ -48,7 +48,7 @@ struct DeltaPlan {
     }
     if let bounds { terms.append(bounds.sql(of: key, row: "upsurge_row")) }
     return
-      "UPDATE \(shape.table.quotedName) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM \(source) AS s"
+      "UPDATE \(shape.table.ownRows) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM \(source) AS s"
       + " WHERE NOT s.upsurge_fresh AND \(shape.slice(part)) AND \(terms.joined(separator: " AND "))"
       + " AND \(shape.differs(row: "upsurge_row", record: "s"))"
   }

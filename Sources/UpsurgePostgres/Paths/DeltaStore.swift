@@ -14,7 +14,7 @@ extension BatchWriter<DeltaStore> {
 }
 
 /// Stores rows by the delta path: all of them in the order of their keys, by a statement of each kind for each round. If that fails
-/// because of a record, they are staged again in the order of arrival, and `Halving` finds the record.
+/// because of a record, they are staged again in the order of arrival, and `RejectSearch` finds the record.
 package struct DeltaStore: RowStore {
   private let connection: PostgresConnection
   private let shape: RecordShape
@@ -35,7 +35,7 @@ package struct DeltaStore: RowStore {
     if order.rows.isEmpty { return }
     var run = DeltaRun(
       connection: connection, plan: DeltaPlan(rows.shape), staging: StagingTable(connection, rows.shape),
-      bounds: KeyBounds(rows, order), rowCount: order.rows.count, head: savepoints.head())
+      bounds: KeyBounds(rows, order), rowCount: order.rows.count)
     var sent = order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
     try run.staging.fill(rows, sent, &savepoints, &outcomes)
     if !rows.shape.hasComparableKey {
@@ -46,24 +46,24 @@ package struct DeltaStore: RowStore {
     if run.bounds == nil { run.bounds = try run.staging.bounds() }
     let before = outcomes.counts
     do throws(PostgresFailure) {
-      try run.store(sent.parts, ending: savepoints.release, &outcomes)
-      savepoints.note()
+      try run.store(sent.parts, after: savepoints.head(), &outcomes)
+      savepoints.keep()
     } catch {
       guard error.kind == .record, savepoints.areUsed else { throw error }
-      try connection.run(Savepoints.takingBack)
+      savepoints.takeBack()
       outcomes.counts = before
       if order.isSorted {
         sent = order.arrived(rows)
-        try run.staging.drop()
+        try run.staging.drop(&savepoints)
         try run.staging.fill(rows, sent, &savepoints, &outcomes)
       }
       var part = DeltaPart(run: run, parts: sent.parts)
-      var halving = Halving(
+      var search = RejectSearch(
         connection, rows.shape, records: sent.rows.map { rows.records[Int($0)] }, savepoints)
-      try halving.apply(after: error, with: &part, &outcomes)
-      savepoints = halving.savepoints
+      try search.apply(after: error, with: &part, &outcomes)
+      savepoints = search.savepoints
     }
-    try run.staging.drop()
+    try run.staging.drop(&savepoints)
   }
 }
 
@@ -74,11 +74,10 @@ private struct DeltaRun {
   let staging: StagingTable
   var bounds: KeyBounds?
   let rowCount: Int
-  let head: [String]
 
   /// Stores all rounds.
   func store(
-    _ rounds: [Range<Int>], ending: [String], _ outcomes: inout BatchOutcomes
+    _ rounds: [Range<Int>], after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     var head = head
     for (number, round) in rounds.enumerated() {
@@ -100,7 +99,7 @@ private struct DeltaRun {
       }
       head = []
     }
-    try connection.run((["DROP TABLE \(DeltaPlan.table)"] + ending).joined(separator: "; "))
+    try connection.run("DROP TABLE \(DeltaPlan.table)")
   }
 
   /// Somebody else has written rows of the batch between two statements. All of it is to be done again.
@@ -115,10 +114,10 @@ private struct DeltaPart: PartStore {
   let parts: [Range<Int>]
 
   func store(
-    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+    _ range: Range<Int>, count: Int, after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     var (updated, inserted) = (0, 0)
-    var head = run.head
+    var head = head
     do throws(PostgresFailure) {
       for part in parts where part.overlaps(range) {
         outcomes.statementCount += 1
@@ -130,7 +129,6 @@ private struct DeltaPart: PartStore {
         updated += counts[1]
         inserted += counts[2]
       }
-      if !ending.isEmpty { try run.connection.run(ending.joined(separator: "; ")) }
     } catch {
       throw run.plan.isKeyTaken(error) ? DeltaRun.disturbed : error
     }
@@ -139,7 +137,7 @@ private struct DeltaPart: PartStore {
     outcomes.unchanged += count - updated - inserted
   }
 
-  func beginHalves() throws(PostgresFailure) { try run.staging.index() }
+  func beginSearch() throws(PostgresFailure) { try run.staging.index() }
 
   func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try run.staging.remove(ords) }
 

@@ -29,6 +29,8 @@ package struct NewTable: Sendable, Equatable {
   package var indexes: [Index]
   /// Whether it has its key before its rows: where the input cannot be read again, or a key is known to come twice.
   package var isKeyedFirst = false
+  /// The number of the run that fills it; nil where one transaction does all.
+  package var run: Int64?
 
   package init(schema: String, name: String, columns: [Column], key: [String], indexes: [Index] = []) {
     (self.schema, self.name, self.columns, self.key, self.indexes) = (schema, name, columns, key, indexes)
@@ -61,11 +63,20 @@ package struct NewTable: Sendable, Equatable {
       "\($0.name.quotedForPostgres) \($0.definition)\(key.contains($0.name) ? " NOT NULL" : "")"
     }
     return "CREATE TABLE \(ownQuotedName) (\(list.joined(separator: ", ")));"
-      + " COMMENT ON TABLE \(ownQuotedName) IS '\(Self.mark)'"
+      + " COMMENT ON TABLE \(ownQuotedName) IS '\(mark)'"
   }
 
-  /// What is said of a table that a run fills: nobody else's is ever dropped.
+  /// What is said of a table that a run fills: nobody else's is ever dropped, and no other run's filled.
+  var mark: String { Self.mark + (run.map { " in run \($0)" } ?? "") }
+
+  /// How each mark begins.
   static let mark = "upsurge fills this table"
+
+  /// Makes all of it, and takes it away: what the server has against names and types, it says before there are rows.
+  var trial: [String] {
+    [creation, keyAddition(hasOwnName: false), renaming].compactMap { $0 } + indexCreations
+      + ["DROP TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres)"]
+  }
 
   /// - Parameter hasOwnName: whether the name that PostgreSQL would give to the key is free.
   func keyAddition(hasOwnName: Bool) -> String? {

@@ -45,19 +45,11 @@ package struct NewTableWriter: ~Copyable {
       NewTablePath(append: append, rest: StagedStore(connection, base, capabilities)), shape, slots: slots)
   }
 
-  /// - Parameter selection: only the records of these indexes; nil is all.
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
+  /// Stores records of a batch, or as many of them as one transaction should hold: see `BatchWriter`.
   package mutating func store(
-    _ batch: borrowing Batch, only selection: [Int32]? = nil
+    _ batch: borrowing Batch, only selection: [Int32]? = nil, within savepoints: inout Savepoints
   ) throws(PostgresFailure) -> BatchOutcomes {
-    try writer.store(batch, only: selection)
-  }
-
-  /// Stores a part of a batch, or as much of it as one transaction should hold: see `BatchWriter`.
-  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
-    -> BatchOutcomes
-  {
-    try writer.store(part, of: batch)
+    try writer.store(batch, only: selection, within: &savepoints)
   }
 
   /// Gives the table its key, its name and its indexes; part of the transaction that is open, which notes the run's end or its new
@@ -66,16 +58,17 @@ package struct NewTableWriter: ~Copyable {
     let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
     try connection.run("SAVEPOINT upsurge_key")
     do throws(PostgresFailure) {
-      let steps = [isKeyed ? nil : key, newTable.renaming].compactMap { $0 } + newTable.indexCreations
-      try connection.run(steps.joined(separator: "; "))
+      if !isKeyed, let key { try connection.run(key) }
       try connection.run("RELEASE upsurge_key")
-      return .complete
     } catch {
-      guard error.sqlState == "23505", !isKeyed, let key else { throw error }
+      // A key that comes twice, or is too large for an index.
+      guard error.kind == .record, let key else { throw error }
       try connection.run(
         "ROLLBACK TO upsurge_key; RELEASE upsurge_key; TRUNCATE \(newTable.ownQuotedName); \(key)")
       return .keyComesTwice
     }
+    try connection.run(([newTable.renaming] + newTable.indexCreations).joined(separator: "; "))
+    return .complete
   }
 
   private var isKeyNameFree: Bool {

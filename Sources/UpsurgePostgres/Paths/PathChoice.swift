@@ -33,10 +33,15 @@ package struct PathChoice: Sendable, Equatable {
   /// Batches of fewer records make no temporary table: each leaves rows in the server's catalogue.
   package static let smallBatchCount = 5_000
 
+  /// A table has 1,600 columns at most, and staging tables have some of their own.
+  private static let stagedColumnLimit = 1_590
+
   package init(_ shape: RecordShape, _ capabilities: Capabilities) {
     let deltaObjection = Self.objection(toDelta: shape, capabilities)
     if !capabilities.hasTemporaryTables {
       base = Reasoned(path: .unnest, reason: "no temporary table can be made here")
+    } else if shape.columns.count > Self.stagedColumnLimit {
+      base = Reasoned(path: .unnest, reason: "a staging table has no room for more columns than the table's own")
     } else if let deltaObjection {
       base = Reasoned(path: .ordered, reason: deltaObjection)
     } else {
@@ -94,11 +99,12 @@ package struct PathChoice: Sendable, Equatable {
   static func objection(toReordering shape: RecordShape) -> String? {
     let (table, key) = (shape.table, shape.key)
     if let trigger = table.triggers.first(where: { $0.isForEachRow && $0.isEnabled }) { return "the trigger \(trigger.name) runs for each row" }
-    if !table.rules.isEmpty { return "the rule \(table.rules[0]) changes what is stored" }
+    if !table.rules.isEmpty { return "the rule \(table.rules[0].name) changes what is stored" }
     if table.hasRowSecurity { return "policies decide which rows are seen" }
     if let index = table.uniqueIndexes.first(where: { $0.name != key?.name && !isFilledByItself($0, shape) }) {
       return "\(index.name) is a second unique key"
     }
+    if let name = table.partitionKeys.first { return "\(name) is a unique key of a partition" }
     for constraint in table.constraints {
       if case .exclusion = constraint.kind { return "\(constraint.name) excludes rows" }
       if case .foreignKey(_, isOwnTable: true) = constraint.kind { return "\(constraint.name) points to the same table" }

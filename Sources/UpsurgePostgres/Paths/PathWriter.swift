@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// Stores each batch by the path that is best for it: appended where the table has nothing in its key range, compared here where it
 /// has the same rows, and what is left by the table's base path.
 ///
-/// Each is stored within a transaction that the caller has begun and commits.
+/// Each is stored within a transaction that the caller has begun and commits, or in several: see `BatchParts`.
 package struct PathWriter: ~Copyable {
   package let choice: PathChoice
   /// Whether the transactions must be ones of a snapshot (REPEATABLE READ) for the counts to be right.
@@ -22,19 +22,11 @@ package struct PathWriter: ~Copyable {
     writer = BatchWriter(ChosenPath(connection, shape, capabilities, choice), shape, slots: slots)
   }
 
-  /// - Parameter selection: only the records of these indexes; nil is all.
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
+  /// Stores records of a batch, or as many of them as one transaction should hold: see `BatchWriter`.
   package mutating func store(
-    _ batch: borrowing Batch, only selection: [Int32]? = nil
+    _ batch: borrowing Batch, only selection: [Int32]? = nil, within savepoints: inout Savepoints
   ) throws(PostgresFailure) -> BatchOutcomes {
-    try writer.store(batch, only: selection)
-  }
-
-  /// Stores a part of a batch, or as much of it as one transaction should hold: see `BatchWriter`.
-  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
-    -> BatchOutcomes
-  {
-    try writer.store(part, of: batch)
+    try writer.store(batch, only: selection, within: &savepoints)
   }
 }
 

@@ -12,7 +12,7 @@ struct RowArrays {
     let list = types.enumerated().map { "$\($0 + 1)::\($1)[]" }.joined(separator: ", ")
     let arrays = "SELECT * FROM unnest(\(list)) AS u(\((["upsurge_ord"] + shape.names).joined(separator: ", ")))"
     // Texts of an array have the database's collation; beside columns of the table they take those of the columns.
-    guard shape.columns.contains(where: { ($0.collation?.name ?? "default") != "default" }) else { return "(\(arrays))" }
+    guard shape.key != nil, shape.columns.contains(where: { ($0.collation?.name ?? "default") != "default" }) else { return "(\(arrays))" }
     let columns = zip(shape.names, shape.binaryColumns).map { "\($0)::\($1.arrayElement.name)" }
     return "(SELECT 0::int4 AS upsurge_ord, \(columns.joined(separator: ", ")) FROM \(shape.table.quotedName) WHERE false UNION ALL \(arrays))"
   }

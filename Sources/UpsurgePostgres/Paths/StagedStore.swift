@@ -7,10 +7,15 @@ struct StagedStore {
   }
 
   private let kind: Kind
+  /// What takes rows of which the server's encoding has not all letters: a COPY fails with all others there. nil where arrays
+  /// cannot.
+  private let arrays: UnnestStore?
 
   init(_ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities) {
+    let choice = PathChoice(shape, capabilities)
+    arrays = choice.unnestsSmall && capabilities.encoding != "UTF8" ? UnnestStore(connection, shape, capabilities) : nil
     kind =
-      switch PathChoice(shape, capabilities).base.path {
+      switch choice.base.path {
       case .delta: .delta(DeltaStore(connection, shape))
       case .unnest: .unnest(UnnestStore(connection, shape, capabilities))
       default: .ordered(OrderedStore(connection, OrderedPlan(shape, capabilities)))
@@ -19,6 +24,18 @@ struct StagedStore {
 
   /// - Throws: after a failure of the class `record` nothing is stored.
   func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    do {
+      try storeByKind(rows, order, &savepoints, &outcomes)
+    } catch {
+      guard let arrays, savepoints.areUsed, ["22P05", "22021"].contains(error.sqlState) else { throw error }
+      try arrays.store(rows, order, &savepoints, &outcomes)
+    }
+  }
+
+  private func storeByKind(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
     _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {

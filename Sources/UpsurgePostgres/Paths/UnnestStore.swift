@@ -11,7 +11,7 @@ extension BatchWriter<UnnestStore> {
   }
 }
 
-/// Stores rows as arrays: all of them in the order that is best, and by `Halving` in the order of arrival if that fails.
+/// Stores rows as arrays: all of them in the order that is best, and by `RejectSearch` in the order of arrival if that fails.
 package struct UnnestStore: RowStore {
   private let connection: PostgresConnection
   private let plan: OrderedPlan
@@ -35,6 +35,7 @@ package struct UnnestStore: RowStore {
     _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
+    savepoints.knowsConstraints = knowsConstraints
     let bounds = KeyBounds(rows, order)
     let sent =
       keepsArrival
@@ -42,19 +43,21 @@ package struct UnnestStore: RowStore {
     var part = try part(rows, sent, bounds, savepoints, &outcomes)
     let before = outcomes.counts
     do throws(PostgresFailure) {
-      try part.store(sent.rows.indices, count: sent.rows.count, ending: savepoints.release, &outcomes)
-      savepoints.note()
+      try part.store(sent.rows.indices, count: sent.rows.count, after: savepoints.head(), &outcomes)
+      savepoints.keep()
     } catch {
       guard error.kind == .record, savepoints.areUsed else { throw error }
-      try connection.run(Savepoints.takingBack)
+      savepoints.takeBack()
       outcomes.counts = before
       let arrived = order.arrived(rows)
+      try savepoints.settle(on: connection)
       if order.isSorted { part = try self.part(rows, arrived, bounds, savepoints, &outcomes) }
-      var halving = Halving(
+      var search = RejectSearch(
         connection, part.plan.shape, records: arrived.rows.map { rows.records[Int($0)] }, savepoints)
-      try halving.apply(after: error, with: &part, &outcomes)
-      savepoints = halving.savepoints
+      try search.apply(after: error, with: &part, &outcomes)
+      savepoints = search.savepoints
     }
+    try savepoints.settle(on: connection)
   }
 
   private func part(
@@ -64,9 +67,7 @@ package struct UnnestStore: RowStore {
     var plan = plan
     plan.shape.textColumns = rows.shape.textColumns
     var part = UnnestPart(
-      connection: connection, plan: plan, head: savepoints.head(knowsConstraints: knowsConstraints),
-      bounds: bounds,
-      order: order, rows: rows.view)
+      connection: connection, plan: plan, bounds: bounds, order: order, rows: rows.view)
     part.parts = chunks(rows, order)
     if plan.key != nil, !plan.shape.hasComparableKey { try part.cut(savepoints, &outcomes) }
     return part
@@ -95,7 +96,6 @@ package struct UnnestStore: RowStore {
 private struct UnnestPart: PartStore {
   let connection: PostgresConnection
   let plan: OrderedPlan
-  let head: [String]
   let bounds: KeyBounds?
   let order: RowOrder
   let rows: EncodedRows.View
@@ -105,12 +105,11 @@ private struct UnnestPart: PartStore {
   private let arrays: RowArrays
 
   init(
-    connection: PostgresConnection, plan: OrderedPlan, head: [String], bounds: KeyBounds?, order: RowOrder,
+    connection: PostgresConnection, plan: OrderedPlan, bounds: KeyBounds?, order: RowOrder,
     rows: EncodedRows.View
   ) {
-    (self.connection, self.plan, self.head, self.bounds, self.order, self.rows) = (
-      connection, plan, head, bounds, order, rows
-    )
+    (self.connection, self.plan, self.bounds) = (connection, plan, bounds)
+    (self.order, self.rows) = (order, rows)
     arrays = RowArrays(plan.shape)
   }
 
@@ -124,7 +123,7 @@ private struct UnnestPart: PartStore {
     var cutParts: [Range<Int>] = []
     for part in parts {
       outcomes.statementCount += 1
-      // A value that its type does not take fails here already; halving finds it, as long as the parts are small.
+      // A value that its type does not take fails here already; the search finds it, as long as the parts are small.
       let (connection, parameters) = (connection, parameters(part))
       let cuts = try savepoints.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
         let pairs = try connection.run(sql, parameters).rows.map {
@@ -139,7 +138,7 @@ private struct UnnestPart: PartStore {
   }
 
   func store(
-    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+    _ range: Range<Int>, count: Int, after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     var counts = StatementCounts()
     if !head.isEmpty { try connection.run(head.joined(separator: "; ")) }
@@ -151,12 +150,11 @@ private struct UnnestPart: PartStore {
         counts.add(row)
       }
     }
-    if !ending.isEmpty { try connection.run(ending.joined(separator: "; ")) }
     outcomes.add(counts, of: count)
   }
 
   /// Each part has arrays of its own.
-  func beginHalves() {}
+  func beginSearch() {}
 
   mutating func leaveOut(_ ords: [Int]) { isOut.formUnion(ords) }
 

@@ -53,7 +53,7 @@ struct WalkReader {
       return shape.binary(column).form == .castText ? "\(name)::text" : name
     }
     let order = key.parts.compactMap(\.column).map { "upsurge_row.\($0.quotedForPostgres)" }.joined(separator: ", ")
-    return "COPY (SELECT \(list.joined(separator: ", ")) FROM \(shape.table.quotedName) AS upsurge_row"
+    return "COPY (SELECT \(list.joined(separator: ", ")) FROM \(shape.table.ownRows) AS upsurge_row"
       + " WHERE \(bounds.sql(of: key, row: "upsurge_row")) ORDER BY \(order) LIMIT \(limit)) TO STDOUT (FORMAT binary)"
   }
 }

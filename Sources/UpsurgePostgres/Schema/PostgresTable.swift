@@ -20,8 +20,8 @@ package struct PostgresTable: Sendable, Equatable {
   package var uniqueIndexes: [PostgresIndex]
   package var constraints: [PostgresConstraint]
   package var triggers: [PostgresTrigger]
-  /// Names of rewrite rules, which change what an INSERT means.
-  package var rules: [String]
+  /// Rewrite rules, which change what a statement means.
+  package var rules: [PostgresRule]
   /// Whether policies decide which rows this user sees.
   package var hasRowSecurity: Bool
   package var isTemporary: Bool
@@ -30,6 +30,10 @@ package struct PostgresTable: Sendable, Equatable {
   package var hasForeignPartitions: Bool
   /// Whether a partition has its columns in another order, so that system columns cannot be asked for.
   package var hasUnevenPartitions: Bool
+  /// Whether other tables inherit from it: their rows are seen through it, and its keys say nothing about them.
+  package var hasChildren = false
+  /// Unique keys that only some of its partitions have.
+  package var partitionKeys: [String] = []
   /// Rows as the last ANALYZE has counted them; nil before the first.
   package var rowEstimate: Double?
   /// What the user may do.
@@ -44,6 +48,9 @@ package struct PostgresTable: Sendable, Equatable {
 
   /// `"schema"."name"`, as statements name it.
   package var quotedName: String { "\(schema.quotedForPostgres).\(name.quotedForPostgres)" }
+
+  /// Its rows without those of tables that inherit from it: no record is about these, as no key finds them.
+  package var ownRows: String { hasChildren ? "ONLY \(quotedName)" : quotedName }
 
   package func column(_ name: String) -> PostgresColumn? { columns.first { $0.name == name } }
 
@@ -70,6 +77,8 @@ package struct PostgresColumn: Sendable, Equatable {
   package var type: UInt32
   /// As SQL names it: `numeric(10,2)`.
   package var typeName: String
+  /// The type that a text is cast to: without the length that elements of an array have, as a cast cuts what is too long.
+  package var castName: String?
   /// The type that its bytes are of: that below all domains.
   package var baseType: UInt32
   /// The length, or precision and scale, of the base type; -1 for none.
@@ -83,7 +92,8 @@ package struct PostgresColumn: Sendable, Equatable {
   package var sequence: String?
   /// nil where the type has none.
   package var collation: PostgresCollation?
-  /// Whether `=` and an order are defined: json, xml and point have none.
+  /// Whether `=` and an order are defined, and equal values are one value: json, xml and point have no equality, and `1 day` is
+  /// equal to `24:00:00`.
   package var hasEquality: Bool
   /// Whether it is NOT NULL itself, for all rows that there are: not by its domain, and not NOT VALID.
   package var isProvenNotNull = false
@@ -95,10 +105,15 @@ package struct PostgresColumn: Sendable, Equatable {
 /// What decides which texts are equal, and their order.
 package struct PostgresCollation: Sendable, Equatable {
   package var name: String
+  /// nil where `search_path` need not find it.
+  package var schema: String?
   /// Equal texts are equal bytes.
   package var isDeterministic: Bool
   /// The order is that of the bytes.
   package var isBytewise: Bool
+
+  /// As COLLATE takes it.
+  var quotedName: String { (schema.map { $0.quotedForPostgres + "." } ?? "") + name.quotedForPostgres }
 }
 
 /// A unique index.
@@ -111,6 +126,8 @@ package struct PostgresIndex: Sendable, Equatable {
     package var definition: String
     /// That of the index, which may be another than that of the column.
     package var collation: PostgresCollation?
+    /// The columns that the expression is made of.
+    package var operands: [String] = []
   }
 
   package var name: String
@@ -122,6 +139,8 @@ package struct PostgresIndex: Sendable, Equatable {
   package var isImmediate: Bool
   /// The WHERE of a partial index.
   package var predicate: String?
+  /// The columns that the predicate speaks of.
+  package var predicateColumns: [String] = []
   /// Whether two NULLs are the same key.
   package var treatsNullsAsEqual: Bool
 
@@ -159,6 +178,20 @@ package struct PostgresTrigger: Sendable, Equatable {
   package var isBefore: Bool
   package var isInsteadOf: Bool
   package var isEnabled: Bool
+}
+
+/// A rewrite rule.
+package struct PostgresRule: Sendable, Equatable {
+  /// The statement that it is about.
+  package enum Event: String, Sendable {
+    case select = "SELECT"
+    case update = "UPDATE"
+    case insert = "INSERT"
+    case delete = "DELETE"
+  }
+
+  package var name: String
+  package var event: Event
 }
 
 extension String {

@@ -21,7 +21,7 @@ package struct BatchOutcomes: Sendable, Equatable {
   /// Their row stayed because of the rules' condition.
   package var kept = 0
   package var deleted = 0
-  /// There is no row for them to change or delete.
+  /// There is no row for them to change or delete, or a trigger has left out theirs.
   package var missing = 0
   package var rejected: [Rejected] = []
   /// Statements that were sent: copies, queries and what writes; not savepoints.
@@ -37,6 +37,12 @@ package struct BatchOutcomes: Sendable, Equatable {
       (inserted, updated, unchanged) = (newValue[0], newValue[1], newValue[2])
       (kept, deleted, missing) = (newValue[3], newValue[4], newValue[5])
     }
+  }
+
+  /// - Throws: where the server has counted more rows than there are records, so that no ledger is right.
+  func check() throws(PostgresFailure) {
+    if counts.allSatisfy({ $0 >= 0 }) { return }
+    throw PostgresFailure(.other, "the server has written more rows than there were records")
   }
 
   /// Puts rejects in the order of their records, and forgets those of records that are not done.

@@ -1,11 +1,11 @@
 /// The parts of a batch, in their order. Each is stored by a transaction of its own, with a position of its own.
 ///
-///     var parts = BatchParts(recordCount: batch.recordCount, capabilities)
+///     var parts = BatchParts(0..<batch.recordCount, capabilities)
 ///     while let part = parts.next {
 ///       BEGIN
-///       outcomes = writer.store(part, of: batch)     fails because of a record: ROLLBACK, parts.failed(failure), and on
-///       COMMIT, with the position of the record outcomes.next ?? part.records.upperBound
-///       parts.stored(outcomes)
+///       next = store(part.records)     fails because of a record: ROLLBACK, parts.failed(failure), and on
+///       COMMIT, with the position of the record before next
+///       parts.stored(upTo: next)
 ///     }
 ///
 /// A batch of which all records are good is one part. With savepoints a part ends early where the transaction should hold no more
@@ -21,7 +21,7 @@ package struct BatchParts: Sendable {
 
   /// What is to be done; the next one is the last.
   private var pieces: [Piece] = []
-  private let usesSavepoints: Bool
+  private let savepoints: Savepoints
   /// Workers of Citus say XX000 for what a record has done.
   private let hidesFailures: Bool
   /// How many records are tried at once.
@@ -29,10 +29,14 @@ package struct BatchParts: Sendable {
 
   private static let leastWindow = 256
 
-  package init(recordCount: Int, _ capabilities: Capabilities) {
-    usesSavepoints = capabilities.hasSavepoints && capabilities.family != .citus
+  /// - Parameters:
+  ///   - records: the indexes of those that are to be stored.
+  ///   - isWhole: whether one transaction is to hold all of them, whatever that costs.
+  package init(_ records: Range<Int>, _ capabilities: Capabilities, isWhole: Bool = false) {
+    let findsWithin = capabilities.hasSavepoints && capabilities.family != .citus
+    savepoints = isWhole ? .unbounded : findsWithin ? .bounded : .none
     hidesFailures = capabilities.family == .citus
-    if recordCount > 0 { pieces = [Piece(records: 0..<recordCount)] }
+    if !records.isEmpty { pieces = [Piece(records: records)] }
   }
 
   /// What the next transaction stores; nil after the last part.
@@ -40,16 +44,16 @@ package struct BatchParts: Sendable {
     guard let piece = pieces.last else { return nil }
     let start = piece.records.lowerBound
     let end = piece.records.count > window ? start + window : piece.records.upperBound
-    return BatchPart(records: start..<end, rejected: piece.rejected, usesSavepoints: usesSavepoints)
+    return BatchPart(records: start..<end, rejected: piece.rejected, savepoints: savepoints)
   }
 
   /// Notes that the transaction of the next part stands.
-  package mutating func stored(_ outcomes: BatchOutcomes) {
+  /// - Parameter end: its first record that is not done, or its upper bound.
+  package mutating func stored(upTo end: Int) {
     guard let part = next, var piece = pieces.popLast() else { preconditionFailure("no part is open") }
-    let end = outcomes.next ?? part.records.upperBound
     precondition(end > part.records.lowerBound, "a part that moves nothing would come for ever")
     // What is not done is sent again, so it should not be much.
-    if outcomes.next != nil {
+    if end < part.records.upperBound {
       window = max((end - part.records.lowerBound) * 2, Self.leastWindow)
     } else if window < .max {
       window = window > Int.max / 4 ? .max : window * 4
@@ -93,6 +97,6 @@ package struct BatchPart: Sendable, Equatable {
   package var records: Range<Int>
   /// Its only record, where that was found to be bad: nothing is sent.
   package var rejected: BatchOutcomes.Rejected?
-  /// Whether bad records are found within the transaction.
-  package var usesSavepoints: Bool
+  /// With which bad records are found within the transaction, if there are any.
+  package var savepoints: Savepoints
 }

@@ -10,15 +10,18 @@ struct BatchRows: ~Copyable {
 
   /// Takes records of a batch, as often as it needs until a way of sending them is found.
   /// - Parameter selection: the indexes of the records that `records` counts; nil where these are indexes themselves.
-  /// - Returns: what became of them.
+  /// - Parameter savepoints: those of the transaction, which holds no more than they allow.
+  /// - Returns: what became of them, or of those before `next`.
   mutating func store<Path: RowStore>(
     _ batch: borrowing Batch, _ records: Range<Int>, only selection: [Int32]? = nil,
-    within limits: Savepoints, by path: inout Path
+    within savepoints: inout Savepoints, by path: inout Path
   ) throws(PostgresFailure) -> BatchOutcomes {
     var outcomes = BatchOutcomes()
+    let limits = savepoints
     while true {
-      var savepoints = limits
-      outcomes = BatchOutcomes(rejected: rows.fill(batch, records, only: selection), statementCount: outcomes.statementCount)
+      savepoints = limits
+      outcomes = BatchOutcomes(
+        rejected: rows.fill(batch, records, only: selection), statementCount: outcomes.statementCount)
       arrange(path.arrangement)
       do {
         try path.store(rows, order, &savepoints, &outcomes)

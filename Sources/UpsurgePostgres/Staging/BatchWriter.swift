@@ -36,22 +36,16 @@ package struct BatchWriter<Path: RowStore>: ~Copyable {
     rows = BatchRows(shape, slots: slots)
   }
 
-  /// Stores all of a batch in one transaction.
-  /// - Parameter selection: only the records of these indexes; nil is all.
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(
-    _ batch: borrowing Batch, only selection: [Int32]? = nil
-  ) throws(PostgresFailure) -> BatchOutcomes {
-    try rows.store(batch, 0..<(selection?.count ?? batch.recordCount), only: selection, within: .unbounded, by: &path)
-  }
-
-  /// Stores a part of a batch, or as much of it as one transaction should hold.
+  /// Stores records of a batch, or as many of them as one transaction should hold.
+  /// - Parameters:
+  ///   - selection: only the records of these indexes; nil is all.
+  ///   - savepoints: those of the transaction.
   /// - Returns: what became of the records before `next`, or of all.
-  /// - Throws: also what is the fault of a record, where the part is without savepoints; the transaction has failed then.
-  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
-    -> BatchOutcomes
-  {
-    if let rejected = part.rejected { return BatchOutcomes(rejected: [rejected]) }
-    return try rows.store(batch, part.records, within: part.usesSavepoints ? .bounded : .none, by: &path)
+  /// - Throws: also what is the fault of a record, where there are no savepoints; the transaction has failed then.
+  package mutating func store(
+    _ batch: borrowing Batch, only selection: [Int32]? = nil, within savepoints: inout Savepoints
+  ) throws(PostgresFailure) -> BatchOutcomes {
+    let records = 0..<(selection?.count ?? batch.recordCount)
+    return try rows.store(batch, records, only: selection, within: &savepoints, by: &path)
   }
 }

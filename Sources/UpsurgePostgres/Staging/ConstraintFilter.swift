@@ -4,9 +4,9 @@
 ///     NOT NULL     the column is NULL
 ///     FOREIGN KEY  no column is NULL, and no row of the other table has the values
 ///
-/// Halving needs some 15 statements for each bad record; this needs one for all of a batch. It is asked after a constraint has
+/// A search needs some 10 statements for each bad record; this needs one for all of a batch. It is asked after a constraint has
 /// failed eight times. It only looks at what is certain: a record that is stored as it stands, of a constraint that holds for
-/// all rows, where nothing else of the record fails earlier. Everything else is left to halving.
+/// all rows, where nothing else of the record fails earlier. Everything else is left to the search.
 struct ConstraintFilter {
   private static let patience = 8
 
@@ -50,7 +50,7 @@ struct ConstraintFilter {
     asked.insert(name)
     guard let condition = try condition(failure, &outcomes) else { return nil }
     let shape = shape
-    // What fails here is for halving to find.
+    // What fails here is for the search to find.
     return try store.places(in: part, after: "upsurge_filter", on: connection, &outcomes) { source, part in
       // A row that says the same is not written, so nothing is checked.
       guard let key = shape.key else {
@@ -86,7 +86,7 @@ struct ConstraintFilter {
         return (terms + ["\(scoped(expression)) IS FALSE"]).joined(separator: " AND ")
       }
       // Checks come in the order of their names, and foreign keys after all of them. One that speaks of other columns as well
-      // fails here, which leaves all to halving.
+      // fails here, which leaves all to the search.
       if failure.sqlState == "23503" || check.name < name {
         terms.append("\(scoped(expression)) IS NOT FALSE")
       }

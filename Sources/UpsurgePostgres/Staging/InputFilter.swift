@@ -1,7 +1,6 @@
 /// Finds all records at once of which a column that is sent as text is not of its type, by `pg_input_is_valid`, which version 16 has.
 ///
-/// It is asked once, after the first value that failed. What it finds is tried, so it may be wrong: a cast takes some texts that the
-/// type's own input does not.
+/// It is asked once, after the first value that failed. What it finds is tried, so it may be wrong.
 struct InputFilter {
   private let connection: PostgresConnection
   private let shape: RecordShape
@@ -18,13 +17,15 @@ struct InputFilter {
     if columns.isEmpty || connection.versionNumber < Self.leastVersion { return nil }
   }
 
-  /// The places of the records with such a value; nil where it is not about values, or was asked before.
+  /// Whether a failure is about a value, and none was before.
+  func isToAsk(_ failure: PostgresFailure) -> Bool { !wasAsked && failure.sqlState.hasPrefix("22") }
+
+  /// The places of the records with such a value; nil where the server cannot say.
   mutating func find<Store: PartStore>(
-    _ failure: PostgresFailure, _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
+    _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int]? {
-    guard !wasAsked, failure.sqlState.hasPrefix("22") else { return nil }
     wasAsked = true
-    // Without a length, as a cast may cut what is too long; and "bit" alone would be one of one bit.
+    // Without a length, which the search finds; and "bit" alone would be one of one bit.
     let tests = columns.map {
       "pg_input_is_valid(s.\($0.name.quotedForPostgres), format_type(\($0.type), -1))"
     }

@@ -32,6 +32,8 @@ package struct OrderedRules: Sendable, Equatable {
   package var changes: [String: Change]
   /// SQL that must hold for a row to be changed, in the same scope.
   package var condition: String?
+  /// What SQL of a user calls the table, where that is not its name yet.
+  package var tableName: String?
   /// Whether records give values to a column that is GENERATED ALWAYS AS IDENTITY.
   package var overridesIdentity = false
 

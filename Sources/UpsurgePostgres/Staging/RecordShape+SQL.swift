@@ -6,7 +6,8 @@ extension RecordShape {
   /// The smallest and the largest of the key's first part, as literals: the table is only looked at between them. nil where
   /// the type has no order that min() knows.
   func boundsSQL(from source: String = staging) -> String? {
-    guard let first = key?.parts.first?.column, let column = table.column(first), columns.contains(column)
+    guard let key, let part = key.parts.first, let first = part.column, let column = table.column(first),
+      columns.contains(column), part.collation == column.collation, !mayFindNull(key)
     else { return nil }
     switch binary(column).form {
     case .int2, .int4, .int8, .numeric, .text, .bpchar, .date, .time, .timestamp, .timestamptz: break
@@ -19,11 +20,11 @@ extension RecordShape {
   /// Pairs of `ord`: a record, and the one before it with the same key.
   func repetitionsSQL(from source: String = staging) -> String? {
     guard let key else { return nil }
-    let parts = key.parts.map(\.definition).joined(separator: ", ")
+    let parts = key.parts.map { $0.definition + collating($0) }.joined(separator: ", ")
     return """
       SELECT upsurge_ord, before
       FROM (SELECT upsurge_ord, lag(upsurge_ord) OVER (PARTITION BY \(parts) ORDER BY upsurge_ord) AS before
-        FROM (SELECT upsurge_ord, \(zip(columns, names).map { "\(value(of: $0, "s")) AS \($1)" }.joined(separator: ", "))
+        FROM (SELECT upsurge_ord, \(typedList(key, "s").joined(separator: ", "))
         FROM \(source) AS s) AS s) AS pairs WHERE before IS NOT NULL ORDER BY upsurge_ord
       """
   }
@@ -75,7 +76,17 @@ extension RecordShape {
   /// The value of a record's column as one of the table's type.
   func value(of column: PostgresColumn, _ scope: String) -> String {
     let name = "\(scope).\(column.name.quotedForPostgres)"
-    return column.isDomain || binary(column).form == .castText ? "\(name)::\(column.typeName)" : name
+    guard column.isDomain || binary(column).form == .castText else { return name }
+    return AssignedText(column)?.sql(of: name) ?? "\(name)::\(column.castName ?? column.typeName)"
+  }
+
+  /// The records' values as the table's types, under their names; and of the columns that they lack those that the key asks
+  /// for, which a new row would have.
+  private func typedList(_ key: PostgresIndex, _ scope: String) -> [String] {
+    let own = Set(columns.map(\.name))
+    let lacking = table.columns.filter { key.predicateColumns.contains($0.name) && !own.contains($0.name) }
+    return columns.map { "\(value(of: $0, scope)) AS \($0.name.quotedForPostgres)" }
+      + lacking.map { "(\($0.defaultExpression ?? "NULL"))::\($0.typeName) AS \($0.name.quotedForPostgres)" }
   }
 
   /// The values of raw records.
@@ -104,23 +115,27 @@ extension RecordShape {
   /// How many of some records would change their row, were it not for the rules' condition; nil where there is not one.
   func keptSQL(_ found: String, row: String, record: String) -> String? {
     guard let condition = rules.condition else { return nil }
-    var free = OrderedRules(rules.conflict, changes: rules.changes)
-    free.action = rules.action
+    var free = rules
+    free.condition = nil
     let others = RecordShape(table, key: key, columns: columns.map(\.name), rules: free)
     return "SELECT count(*) \(found) AND (\(others.differs(row: row, record: record)))"
       + " AND (\(scoped(condition, row: row, record: record))) IS NOT TRUE"
   }
 
-  /// Types without an equality are compared as texts.
+  /// Types without an equality are compared as texts, and texts by their bytes: `Anna` is another value than `ANNA`, whatever a
+  /// collation says.
   private func comparable(_ column: PostgresColumn, _ value: String) -> String {
-    column.hasEquality ? value : "(\(value))::text"
+    let bytes = column.collation?.isDeterministic == false ? " COLLATE \"C\"" : ""
+    if column.hasEquality { return bytes.isEmpty ? value : "(\(value))\(bytes)" }
+    return "(\(value))::text\(bytes)"
   }
 
   /// Somebody's SQL, in which a name is a column of the row and `excluded` the record.
   func scoped(_ sql: String, row: String, record: String) -> String {
     let own = table.columns.map(\.name.quotedForPostgres)
+    let name = (rules.tableName ?? table.name).quotedForPostgres
     let rows =
-      "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(table.name.quotedForPostgres)(\(own.joined(separator: ", ")))"
+      "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(name)(\(own.joined(separator: ", ")))"
     // A scope within the other one: a name is looked for in the inner one first, so it is never ambiguous.
     // A comment at the end of the SQL ends with its line.
     let inner = "(SELECT \(sql)\n FROM \(rows))"
@@ -133,8 +148,8 @@ extension RecordShape {
 
   /// The records, with their values as the table's types and the parts of the key that are expressions.
   func typed(_ key: PostgresIndex, from source: String) -> String {
-    let list = columns.map { "\(value(of: $0, "r")) AS \($0.name.quotedForPostgres)" }
-    let inner = "(SELECT r.upsurge_ord, \(list.joined(separator: ", ")) FROM \(source) AS r)"
+    let inner =
+      "(SELECT r.upsurge_ord, \(typedList(key, "r").joined(separator: ", ")) FROM \(source) AS r)"
     let extra = expressions(key) + (key.predicate.map { ["(\($0)) AS upsurge_meant"] } ?? [])
     return extra.isEmpty
       ? inner
@@ -148,7 +163,15 @@ extension RecordShape {
     if rules.action != .store, key.predicate != nil || key.columns == nil {
       extra += ["tableoid AS upsurge_table", "ctid AS upsurge_place"]
     }
-    return "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
+    let filter = key.predicate.map { " WHERE \($0)" } ?? ""
+    return "(SELECT \((readColumns(key) + extra).joined(separator: ", ")) FROM \(table.ownRows)\(filter))"
+  }
+
+  /// What is read of the rows: no more than the user may have the right to.
+  private func readColumns(_ key: PostgresIndex) -> [String] {
+    if !rules.changes.isEmpty || rules.condition != nil { return ["*"] }
+    let asked = Set(columns.map(\.name) + key.parts.compactMap(\.column))
+    return table.columns.filter { asked.contains($0.name) }.map(\.name.quotedForPostgres)
   }
 
   private func expressions(_ key: PostgresIndex) -> [String] {
@@ -157,10 +180,25 @@ extension RecordShape {
     }
   }
 
+  /// Whether a NULL in the key finds a row: NULLS NOT DISTINCT.
+  func mayFindNull(_ key: PostgresIndex) -> Bool {
+    key.treatsNullsAsEqual
+      && key.parts.contains { part in part.column.map { table.column($0)?.isNotNull != true } ?? true }
+  }
+
+  /// What says that texts are compared as the index does, where the column has another collation.
+  func collating(_ part: PostgresIndex.Part) -> String {
+    guard let collation = part.collation, collation != part.column.flatMap({ table.column($0)?.collation })
+    else { return "" }
+    return " COLLATE \(collation.quotedName)"
+  }
+
   private func join(_ key: PostgresIndex, bounds: KeyBounds?) -> String {
+    let findsNull = mayFindNull(key)
     var terms = key.parts.enumerated().map { index, part in
       let name = part.column?.quotedForPostgres ?? "upsurge_part_\(index)"
-      return "o.\(name) = s.\(name)"
+      let isSame = "o.\(name) = s.\(name)\(collating(part))"
+      return findsNull ? "(\(isSame) OR o.\(name) IS NULL AND s.\(name) IS NULL)" : isSame
     }
     if let bounds { terms.append(bounds.sql(of: key, row: "o")) }
     if key.predicate != nil { terms.append("s.upsurge_meant") }

@@ -20,12 +20,15 @@ struct StagingTable {
 
   /// Its columns have the collations of the table's own, so that they can be compared.
   private var creation: String {
+    // Without a key nothing is compared, and a user who may only insert may not read the table.
+    let isInsert = shape.key == nil
     let list = zip(shape.columns, shape.binaryColumns).map { column, binary in
-      "\(column.name.quotedForPostgres)::\(binary.stagingType) AS \(column.name.quotedForPostgres)"
+      let name = column.name.quotedForPostgres
+      return "\(isInsert ? "NULL" : name)::\(binary.stagingType) AS \(name)"
     }
     return
       "CREATE TEMPORARY TABLE \(Self.name) ON COMMIT DROP AS SELECT \((["0::int4 AS upsurge_ord"] + list).joined(separator: ", "))"
-      + " FROM \(shape.table.quotedName) WITH NO DATA"
+      + (isInsert ? "" : " FROM \(shape.table.quotedName)") + " WITH NO DATA"
   }
 
   private var copy: String {
@@ -87,7 +90,7 @@ struct StagingTable {
   ) throws(PostgresFailure) -> [Int] {
     guard let sql = shape.repetitionsSQL() else { return [] }
     outcomes.statementCount += 1
-    // A value that its type does not take fails here already; halving finds it, as long as the parts are small.
+    // A value that its type does not take fails here already; the search finds it, as long as the parts are small.
     let connection = connection
     let cuts = try savepoints.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
       let rows = try connection.run(sql, []).rows
@@ -118,7 +121,8 @@ struct StagingTable {
     try connection.run("DELETE FROM \(table) WHERE upsurge_ord = ANY ('{\(list)}'::int4[])")
   }
 
-  func drop() throws(PostgresFailure) {
-    try connection.run("DROP TABLE \(RecordShape.staging)")
+  /// Ends the last part, and takes the table away.
+  func drop(_ savepoints: inout Savepoints) throws(PostgresFailure) {
+    try savepoints.settle(on: connection, then: "DROP TABLE \(RecordShape.staging)")
   }
 }

@@ -31,9 +31,11 @@ final class BatchStore {
     var path: PathWriter?
     var new: NewTableWriter?
 
-    func store(_ batch: borrowing Batch, _ records: [Int32]?) throws(PostgresFailure) -> BatchOutcomes {
-      if new != nil { return try new!.store(batch, only: records) }
-      return try path!.store(batch, only: records)
+    func store(
+      _ batch: borrowing Batch, _ records: [Int32]?, within savepoints: inout Savepoints
+    ) throws(PostgresFailure) -> BatchOutcomes {
+      if new != nil { return try new!.store(batch, only: records, within: &savepoints) }
+      return try path!.store(batch, only: records, within: &savepoints)
     }
   }
 
@@ -42,6 +44,8 @@ final class BatchStore {
     var ledger = Ledger()
     var rejected: [BatchOutcomes.Rejected] = []
     var hasDeletes = false
+    /// The first record that nothing was done about, because the transaction should hold no more; nil where all are done.
+    var next: Int?
   }
 
   /// Whether transactions must be ones of a snapshot (REPEATABLE READ).
@@ -61,24 +65,36 @@ final class BatchStore {
     (connection, plan) = (nil, nil)
   }
 
-  /// - Parameter first: the first record that is not stored yet.
+  /// Stores a part of a batch, or as much of it as one transaction should hold.
   func store(
-    _ batch: borrowing Batch, from first: Int, on connection: PostgresConnection
+    _ part: BatchPart, of batch: borrowing Batch, on connection: PostgresConnection
   ) throws(PostgresFailure) -> Outcome {
     let plan = try prepare(connection)
     var outcome = Outcome()
-    let groups = RecordGroups(batch, from: first, tombstone: tombstone, keySlots: comparableKeySlots(plan))
-    for group in groups.groups {
+    if let rejected = part.rejected {
+      outcome.rejected = [rejected]
+      return outcome
+    }
+    let groups = RecordGroups(batch, part.records, tombstone: tombstone, keySlots: comparableKeySlots(plan))
+    // Groups that were gathered end at no record before which all are done.
+    var savepoints = groups.isGathered ? part.savepoints.withoutLimit : part.savepoints
+    for group in groups.groups where outcome.next == nil {
+      if savepoints.isSpent, let first = group.records?.first {
+        outcome.next = Int(first)
+        break
+      }
+      if group.kind.isDelete { outcome.hasDeletes = true }
       if let column = lackedKeyColumn(of: group.kind, plan) {
-        let records = group.records ?? (first..<batch.recordCount).map { Int32(truncatingIfNeeded: $0) }
+        let records = group.records ?? part.records.map { Int32(truncatingIfNeeded: $0) }
         outcome.rejected += records.map {
           BatchOutcomes.Rejected(record: Int($0), cause: .nullKey(column: column))
         }
         continue
       }
       let writer = try writer(for: group.kind, plan, connection)
-      let outcomes = try writer.store(batch, group.records)
-      if group.kind.isDelete { outcome.hasDeletes = true }
+      let outcomes = try writer.store(batch, group.records, within: &savepoints)
+      outcome.next = outcomes.next
+      try outcomes.check()
       outcome.add(outcomes, mode: group.kind.isDelete ? .delete : table.mode)
     }
     outcome.rejected.sort { $0.record < $1.record }
@@ -88,8 +104,10 @@ final class BatchStore {
   /// Looks at the table on a connection that is new, and adds the columns that it is to have.
   private func prepare(_ connection: PostgresConnection) throws(PostgresFailure) -> RecordPlan {
     let isSame = self.connection === connection
+    if isSame, let plan { try hold(plan.found, connection) }
     if isSame, additions.isEmpty, let plan { return plan }
     var found = try read(connection)
+    if let found { try hold(found, connection) }
     // A table that has gone with rows that are committed is not made again.
     if found == nil, let making = table.making, !hasCommitted {
       try connection.run(
@@ -109,6 +127,19 @@ final class BatchStore {
     let plan = RecordPlan(self.table, found: table)
     (self.connection, self.plan, writers) = (connection, plan, [:])
     return plan
+  }
+
+  /// Locks a table that this run makes, so that it stays what it is until the transaction ends.
+  /// - Throws: `schemaChanged` where another run has made it anew.
+  private func hold(_ found: PostgresTable, _ connection: PostgresConnection) throws(PostgresFailure) {
+    guard let making = table.making, making.run != nil, capabilities.family.keepsDDLInTransactions else { return }
+    let name = making.ownQuotedName
+    try connection.run("LOCK TABLE \(name) IN ROW EXCLUSIVE MODE")
+    let mark = try connection.run("SELECT obj_description(to_regclass($1), 'pg_class')", [.text(name)])
+    if mark.first?.text(0) == making.mark { return }
+    throw PostgresFailure(
+      .schemaChanged, "another run makes the table \(table.name.shown): \(making.ownName) is not this run's any more",
+      sqlState: "42P01")
   }
 
   /// The columns were added with a commit.
@@ -154,7 +185,7 @@ final class BatchStore {
       columns.indices.filter { !kind.lacks($0) }.compactMap { plan.column(of: columns[$0])?.name })
     let named = plan.found.columns.filter { column in
       key.parts.contains { part in
-        part.column.map { $0 == column.name } ?? part.definition.contains(column.name)
+        part.column.map { $0 == column.name } ?? part.operands.contains(column.name)
       }
     }
     return named.first { !given.contains($0.name) }?.name

@@ -15,6 +15,7 @@ extension PostgresStore {
   ) throws(UpsurgeError) -> RunTransactions {
     let options = job.options
     let isTrial = options.output.dryRun != nil
+    noteRights(for: table, runs: !isTrial)
     var preparations: [String] = []
     if var making = table.making {
       making.isKeyedFirst =
@@ -26,6 +27,7 @@ extension PostgresStore {
         try checkMakers(of: making)
         try checkOwn(making)
         preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+        if capabilities.family.keepsDDLInTransactions { preparations += making.trial }
       }
     }
     preparations += table.preparations
@@ -40,7 +42,8 @@ extension PostgresStore {
     if isTrial || options.transaction.isAtomic {
       if !isTrial { try makeRuns(runs) }
       if beginning.resumption == nil { try forget(beginning.replaced, runs, isTrial: isTrial) }
-      return WholeTransaction(self, isTrial ? nil : runs, newRun, preparations: preparations, settings)
+      let written = isTrial ? nil : try written(newRun, runs)
+      return WholeTransaction(self, written, preparations: preparations, settings)
     }
     try makeRuns(runs)
     try forget(beginning.replaced, runs, isTrial: false)
@@ -52,9 +55,16 @@ extension PostgresStore {
         .guardRefused, "another process has taken up the run meanwhile",
         hint: "upsurge runs \(place.quotedForShell) lists what has not ended")
     }
+    table.making?.run = run
     return PartTransactions(
       self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
       session.cancellation)
+  }
+
+  /// Writes down that a run of one transaction has begun, so that whoever comes while it commits can wait for its row.
+  private func written(_ run: PostgresRuns.NewRun, _ runs: PostgresRuns) throws(UpsurgeError) -> WholeTransaction.Run {
+    let number = try session.asking { (connection) throws(PostgresFailure) in try runs.begin(run, connection) }
+    return WholeTransaction.Run(runs: runs, number: number, owner: run.owner)
   }
 
   /// Makes the run's row, or makes that of the earlier part this process's.
@@ -105,11 +115,15 @@ extension PostgresStore {
     let hasSQL =
       merge.condition != nil
       || merge.columns.values.contains { if case .expression = $0 { true } else { false } }
-    guard hasSQL, let found = table.found else { return }
-    let plan = RecordPlan(table, found: found)
-    let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
-    let objection = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
-      try ExpressionCheck(shape).objection(connection)
+    if !hasSQL { return }
+    let objection = try session.reading(lockTimeout: lockTimeout) {
+      (connection) throws(PostgresFailure) -> UpsurgeError? in
+      var found = table.found
+      if found == nil { found = try trial(of: table.making, connection) }
+      guard let found else { return nil }
+      let plan = RecordPlan(table, found: found)
+      let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      return try ExpressionCheck(shape).objection(connection)
     }
     if let objection { throw objection }
   }
@@ -162,6 +176,27 @@ extension PostgresStore {
     if let objection { throw objection }
   }
 
+  /// A table that is to be made, made in a transaction that is rolled back.
+  /// - Returns: nil where the server would keep it.
+  private func trial(
+    of making: NewTable?, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> PostgresTable? {
+    guard let making, capabilities.family.keepsDDLInTransactions else { return nil }
+    try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName); \(making.creation)")
+    return try PostgresTable.read(schema: making.schema, name: making.ownName, connection)
+  }
+
+  /// Notes what the run needs, for the hint of what the server refuses.
+  private func noteRights(for table: TargetTable, runs keepsRuns: Bool) {
+    let place = runs(beside: table.name)
+    session.rights = WantedRights()
+    session.rights.add(
+      table.name.schema ?? place.schema, table.name.name, table.neededRights, isMade: table.making != nil)
+    guard keepsRuns else { return }
+    session.rights.add(
+      place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
+  }
+
   private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {
     let isOurs = try session.asking { (connection) throws(PostgresFailure) in
       // Who may not make tables may use one that is there.
@@ -201,7 +236,7 @@ extension PostgresStore {
   /// - Throws: `guardRefused` where somebody else's table has the name that the new one is filled under.
   private func checkOwn(_ making: NewTable) throws(UpsurgeError) {
     let sql =
-      "SELECT to_regclass($1) IS NOT NULL AND obj_description(to_regclass($1), 'pg_class') IS DISTINCT FROM $2"
+      "SELECT to_regclass($1) IS NOT NULL AND coalesce(obj_description(to_regclass($1), 'pg_class'), '') NOT LIKE $2 || '%'"
     let isOthers = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run(sql, [.text(making.ownQuotedName), .text(NewTable.mark)]).first?.flag(0) ?? false
     }
@@ -227,7 +262,7 @@ extension PostgresStore {
         throw error
       }
     } catch {
-      guard error.sqlState == "23505" else { throw error.asError(on: session.target) }
+      guard error.sqlState == "23505" else { throw session.error(of: error) }
       throw UpsurgeError(
         .usage,
         "\(.createKey) cannot make the key: table \(table.name.shown.escapedForTerminal) has rows that share a value of "

@@ -21,6 +21,9 @@ final class PostgresStore: Store {
     defaultSchema = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
     }
+    session.rights.add(
+      stateSchema(beside: name), PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
+    )
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
       throw UpsurgeError(
@@ -60,14 +63,26 @@ final class PostgresStore: Store {
     let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
     var open: [RunRecord] = []
     for row in rows where row.state != RunRecord.State.done.rawValue {
-      guard try place(of: TableName(row.table)) == wanted else { continue }
-      let record = try RunRecord(row)
+      guard try place(of: TableName(row.table)) == wanted, let record = try settled(RunRecord(row), runs)
+      else { continue }
       // What has committed nothing leaves nothing to resume.
       if record.livePID != nil || record.state == .complete || record.progress.ledger.read > 0 {
         open.append(record)
       }
     }
     return open
+  }
+
+  /// What stands of a run whose process has ended: the server may still be at its last COMMIT, which is waited for.
+  /// - Parameter isOwn: whether it is this process's, whose connection has broken.
+  /// - Returns: nil where it was forgotten.
+  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError) -> RunRecord? {
+    guard run.state == .running, isOwn || run.livePID == nil else { return run }
+    let rows = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
+      _ = try runs.lock(run.id, connection)
+      return try runs.all(connection)
+    }
+    return try rows.first { $0.run == run.id }.map { (row) throws(UpsurgeError) in try RunRecord(row) }
   }
 
   /// Where a table is, or would be made.
@@ -96,7 +111,7 @@ final class PostgresStore: Store {
         guard let table = try PostgresTable.read(schema: place.schema, name: name, connection) else {
           return true
         }
-        guard table.kind == .table || table.kind == .partitioned else { return false }
+        guard table.kind == .table || table.kind == .partitioned, table.rights.selects else { return false }
         let rows = try connection.run("SELECT EXISTS (SELECT FROM \(table.quotedName))", [])
         return rows.first?.flag(0) != true
       }
@@ -106,7 +121,15 @@ final class PostgresStore: Store {
 
   /// The runs of this process's job that began and committed nothing go with the first one that does.
   func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
-    try openRuns(of: job.table).last { $0.owner == owner.text }
+    guard let own = try openRuns(of: job.table).last(where: { $0.owner == owner.text }) else { return nil }
+    let runs = runs(beside: try place(of: TableName(job.table)))
+    guard let run = try settled(own, runs, isOwn: true) else { return nil }
+    // Of one transaction for all, nothing stands before its end.
+    guard options.transaction.isAtomic, run.state == .running else { return run }
+    try session.asking { (connection) throws(PostgresFailure) in
+      _ = try runs.forget(run.id, owner: run.owner, connection)
+    }
+    return nil
   }
 
   func ending(of run: RunRecord) -> RunEnding? {
@@ -201,6 +224,9 @@ final class PostgresStore: Store {
       throw UpsurgeError(
         .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
         hint: "load the table that it shows")
+    case .view where !options.rules.key.isEmpty:
+      throw UpsurgeError(
+        .usage, "\(shown) is a view, which has no key", hint: "load the table that it shows")
     case .foreign:
       if !options.rules.key.isEmpty {
         throw UpsurgeError(
@@ -214,6 +240,25 @@ final class PostgresStore: Store {
         .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
         hint: "load each partition on its own server")
     }
+    try checkRules(of: table, shown)
+  }
+
+  /// - Throws: `usage` for a rule that PostgreSQL does not combine with statements that count what they store.
+  private func checkRules(of table: PostgresTable, _ shown: String) throws(UpsurgeError) {
+    let hasKey = !options.rules.key.isEmpty || table.primaryKey != nil
+    let events: Set<PostgresRule.Event> =
+      switch options.rules.mode ?? (hasKey ? .upsert : .insert) {
+      case .insert: [.insert]
+      case .update: [.update]
+      case .delete: [.delete]
+      default: [.insert, .update]
+      }
+    let deletes: Set<PostgresRule.Event> = options.rules.tombstone == nil ? [] : [.delete]
+    guard let rule = table.rules.first(where: { events.union(deletes).contains($0.event) }) else { return }
+    throw UpsurgeError(
+      .usage,
+      "\(shown) has the rule \(rule.name.escapedForTerminal) on \(rule.event.rawValue), and what a rule stores cannot be counted",
+      hint: "make a trigger of the rule, and DROP RULE \(rule.name.escapedForTerminal) ON \(shown)")
   }
 
   func setUp(_ table: inout TargetTable, for input: LoadInput) {}

@@ -25,22 +25,21 @@ struct RecordGroups {
   }
 
   private(set) var groups: [Group] = []
+  /// Whether a group may have records that come after some of the next group.
+  private(set) var isGathered = false
 
   /// - Parameters:
-  ///   - first: the first record that is to be stored.
+  ///   - range: the records that are to be stored.
   ///   - tombstone: says which records are deletes; nil where none is one.
   ///   - keySlots: the slots of the key, where equal keys are equal cells; nil where that is not known.
-  init(_ batch: borrowing Batch, from first: Int, tombstone: TombstoneTest?, keySlots: [Int]?) {
-    if first >= batch.recordCount { return }
+  init(_ batch: borrowing Batch, _ range: Range<Int>, tombstone: TombstoneTest?, keySlots: [Int]?) {
+    if range.isEmpty { return }
     if tombstone == nil && !batch.hasAbsentCells {
-      groups = [
-        Group(
-          kind: Kind(),
-          records: first == 0 ? nil : (first..<batch.recordCount).map { Int32(truncatingIfNeeded: $0) })
-      ]
+      let isAll = range == 0..<batch.recordCount
+      groups = [Group(kind: Kind(), records: isAll ? nil : range.map { Int32(truncatingIfNeeded: $0) })]
       return
     }
-    for record in first..<batch.recordCount {
+    for record in range {
       let kind = Self.kind(record, batch, tombstone)
       let index = Int32(truncatingIfNeeded: record)
       if groups.last?.kind == kind {
@@ -49,11 +48,12 @@ struct RecordGroups {
         groups.append(Group(kind: kind, records: [index]))
       }
     }
-    if groups.count > 2, let keySlots, Self.areDistinct(batch, from: first, keySlots) { gather() }
+    if groups.count > 2, let keySlots, Self.areDistinct(batch, range, keySlots) { gather() }
   }
 
   /// Puts records of one kind together.
   private mutating func gather() {
+    isGathered = true
     var places: [Kind: Int] = [:]
     var gathered: [Group] = []
     for group in groups {
@@ -83,12 +83,12 @@ struct RecordGroups {
   }
 
   /// Whether no key comes twice.
-  private static func areDistinct(_ batch: borrowing Batch, from first: Int, _ slots: [Int]) -> Bool {
+  private static func areDistinct(_ batch: borrowing Batch, _ range: Range<Int>, _ slots: [Int]) -> Bool {
     var seen: Set<[UInt8]> = []
-    seen.reserveCapacity(batch.recordCount - first)
+    seen.reserveCapacity(range.count)
     var kinds = [Cell.Kind?](repeating: nil, count: slots.count)
     var key: [UInt8] = []
-    for record in first..<batch.recordCount {
+    for record in range {
       key.removeAll(keepingCapacity: true)
       for (place, slot) in slots.enumerated() {
         guard slot < batch.columnCount else { return false }

@@ -37,8 +37,8 @@ struct RecordPlan {
   /// A delete is about its key, and the column that says whether it is too old.
   private func isAskedByDeletes(_ name: String) -> Bool {
     let newer = table.given.merge.newer?.column
-    return key?.parts.contains { $0.column == name || $0.column == nil && $0.definition.contains(name) }
-      ?? false
+    return key?.parts.contains { $0.column == name || $0.operands.contains(name) } ?? false
+      || key?.predicateColumns.contains(name) ?? false
       || newer.map { SQLName.isSame($0, name) } ?? false
   }
 
@@ -50,6 +50,7 @@ struct RecordPlan {
       changes: isDelete ? [:] : changes(of: names),
       condition: condition(names, isDelete: isDelete))
     rules.action = isDelete ? .delete : table.mode == .update ? .update : .store
+    rules.tableName = table.making?.name
     return rules
   }
 

@@ -18,7 +18,7 @@ extension BatchOutcomes.Rejected {
         ?? "its type"
       let state = fault.sqlState.map { " [\($0)]" } ?? ""
       return Reject(
-        fault == .nul || fault == .badText ? .invalidUTF8 : .typeMismatch, at: position, column: column,
+        Self.code(of: fault), at: position, column: column,
         reason: Wording(
           "the value of column \(column.escapedForTerminal) \(fault.words(typeName: type))\(state)"), raw: raw
       )
@@ -33,6 +33,14 @@ extension BatchOutcomes.Rejected {
     var reason = server.masked(failure.message)
     if let detail = failure.detail { reason += ": " + server.masked(detail) }
     return "\(reason) [\(failure.sqlState)]".escapedForTerminal
+  }
+
+  private static func code(of fault: EncodingFault) -> Reject.Code {
+    switch fault {
+    case .nul, .badText: .invalidUTF8
+    case .null: .notNull
+    default: .typeMismatch
+    }
   }
 
   private static func code(of failure: PostgresFailure) -> Reject.Code {

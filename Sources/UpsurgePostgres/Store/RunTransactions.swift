@@ -60,7 +60,7 @@ class RunTransactions {
     do throws(PostgresFailure) {
       return try body()
     } catch {
-      throw refusal ?? error.asError(on: store.session.target)
+      throw refusal ?? store.session.error(of: error)
     }
   }
 }
@@ -86,6 +86,7 @@ final class PartTransactions: RunTransactions {
     (self.runs, self.run, self.owner, self.position, self.making) = (runs, run, owner, position, making)
     var patience = FencedTransactions.Patience()
     patience.busySeconds = Double(store.job.options.transaction.busyTimeout) / 1_000
+    patience.connectSeconds = store.job.options.tuning.connectSeconds ?? patience.connectSeconds
     fenced = FencedTransactions(
       to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience,
       cancellation: cancellation)
@@ -146,30 +147,36 @@ final class PartTransactions: RunTransactions {
 }
 
 /// One transaction for all of the run: committed at its end, or rolled back as a trial is.
+///
+/// The run's row is there before it, and locked by it: who looks at the row while the server commits waits for the end.
 final class WholeTransaction: RunTransactions {
-  private let runs: PostgresRuns?
-  private let newRun: PostgresRuns.NewRun
+  /// Where the run is written down.
+  struct Run {
+    let runs: PostgresRuns
+    let number: Int64
+    let owner: String
+  }
+
+  /// nil for a trial.
+  private let run: Run?
   private let settings: TransactionSettings
   /// What is made before the first record.
   private let preparations: [String]
   private var connection: PostgresConnection?
-  private var run: Int64?
+  /// Whether nobody knows what became of the COMMIT.
+  private var mayStand = false
   private var isComplete = false
 
-  /// - Parameter runs: where the run is written down with its rows; nil for a trial.
-  init(
-    _ store: PostgresStore, _ runs: PostgresRuns?, _ newRun: PostgresRuns.NewRun, preparations: [String],
-    _ settings: TransactionSettings
-  ) {
-    (self.runs, self.newRun, self.preparations, self.settings) = (runs, newRun, preparations, settings)
+  init(_ store: PostgresStore, _ run: Run?, preparations: [String], _ settings: TransactionSettings) {
+    (self.run, self.preparations, self.settings) = (run, preparations, settings)
     super.init(store)
   }
 
   override var isOpen: Bool { connection != nil }
 
   override var ending: RunEnding? {
-    guard let run, let runs, isComplete else { return nil }
-    return store.ending(of: run, owner: newRun.owner, runs: runs)
+    guard let run, isComplete else { return nil }
+    return store.ending(of: run.number, owner: run.owner, runs: run.runs)
   }
 
   override func store(
@@ -187,10 +194,13 @@ final class WholeTransaction: RunTransactions {
     let made = try store.session.connected()
     try made.run(settings.beginSQL)
     connection = made
+    if let run, try run.runs.lock(run.number, made)?.owner != run.owner { throw Self.takenOver }
     for sql in preparations { try made.run(sql) }
-    if let runs { run = try runs.begin(newRun, made) }
     return made
   }
+
+  private static let takenOver = PostgresFailure(
+    .takenOver, "another process has taken up the run, or it was forgotten")
 
   override func finish(
     isInterrupted: Bool, _ state: () -> RunState,
@@ -199,27 +209,47 @@ final class WholeTransaction: RunTransactions {
     let ending = try translating { () throws(PostgresFailure) in
       let connection = try opened()
       let ending = try finishTable(connection)
-      guard ending == .complete, let runs, let run else {
+      guard ending == .complete, let run else {
         connection.rollback()
         return ending
       }
       let state = state()
       let standing = PostgresRuns.Standing(
-        owner: newRun.owner, position: RunText.encode(state.position),
-        progress: RunText.encode(state.progress))
-      _ = try runs.advance(run, to: standing, isComplete: true, connection)
+        owner: run.owner, position: RunText.encode(state.position), progress: RunText.encode(state.progress))
+      guard try run.runs.advance(run.number, to: standing, isComplete: true, connection) else {
+        throw Self.takenOver
+      }
+      try commit(connection)
+      return ending
+    }
+    connection = nil
+    if ending != .complete { forget() }
+    return ending
+  }
+
+  private func commit(_ connection: PostgresConnection) throws(PostgresFailure) {
+    do throws(PostgresFailure) {
       if try !connection.commit() {
         throw PostgresFailure(.other, "the server has rolled the transaction back")
       }
       isComplete = true
-      return ending
+    } catch {
+      mayStand = [.connectionLost, .outcomeUnknown].contains(error.kind)
+      throw error
     }
-    connection = nil
-    return ending
   }
 
   override func rollback() {
     connection?.rollback()
     connection = nil
+    forget()
+  }
+
+  /// Takes the run's row away. Where that fails the next run does it, as it does where nobody knows what became of the COMMIT.
+  private func forget() {
+    guard let run, !mayStand else { return }
+    _ = try? store.session.asking { (connection) throws(PostgresFailure) in
+      try run.runs.forget(run.number, owner: run.owner, connection)
+    }
   }
 }

@@ -13,6 +13,8 @@ package final class ServerSession {
   package let cancellation: ReadCancellation?
   private var connection: PostgresConnection?
   private var known: Capabilities?
+  /// What the run needs, for the hint of what is refused.
+  var rights = WantedRights()
 
   /// - Throws: `usage` for what is no URL of PostgreSQL.
   package init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
@@ -40,7 +42,7 @@ package final class ServerSession {
       } catch {
         // A server that restarts comes back.
         guard error.kind == .connectionLost, tries < Self.mostTries, cancellation?.isRequested != true else {
-          throw error.asError(on: target)
+          throw self.error(of: error)
         }
         tries += 1
         usleep(200_000)
@@ -49,6 +51,16 @@ package final class ServerSession {
   }
 
   private static let mostTries = 4
+
+  /// A failure as the engine's error; where a right is missing, with the GRANT that gives it.
+  func error(of failure: PostgresFailure) -> UpsurgeError {
+    var error = failure.asError(on: target)
+    guard failure.kind == .privilege else { return error }
+    // On a connection of its own: that of the failure may be in a transaction that has failed.
+    let hint = try? rights.hint(PostgresConnection(to: target, cancellation: cancellation))
+    if let hint { error.remedy = hint }
+    return error
+  }
 
   /// As `asking`, for what only reads: the catalogue's functions wait for the locks of a table, and this wait has an end.
   /// - Parameter lockTimeout: milliseconds.

@@ -8,20 +8,31 @@ struct TableName: Equatable {
   init(schema: String?, name: String) { (self.schema, self.name) = (schema, name) }
 
   init(_ text: String) {
-    var parts: [String] = []
-    var part = ""
-    var isQuoted = false
-    for character in text {
-      switch character {
-      case "\"": isQuoted.toggle()
-      case "." where !isQuoted && parts.isEmpty:
-        parts.append(part)
-        part = ""
-      default: part.append(character)
-      }
+    var rest = text[...]
+    if let (part, end) = Self.quoted(rest) {
+      schema = end.isEmpty ? nil : part
+      rest = end.isEmpty ? rest : end.dropFirst()
+    } else if let dot = text.firstIndex(of: ".") {
+      schema = String(text[..<dot])
+      rest = text[dot...].dropFirst()
     }
-    schema = parts.first
-    name = part
+    let last = Self.quoted(rest)
+    name = last?.rest.isEmpty == true ? last?.name ?? "" : String(rest)
+  }
+
+  /// A part in quotes, in which a quote comes twice.
+  /// - Returns: the name, and what follows it: a dot or nothing; nil where there are no such quotes.
+  private static func quoted(_ text: Substring) -> (name: String, rest: Substring)? {
+    guard text.first == "\"" else { return nil }
+    var (name, rest) = ("", text.dropFirst())
+    while let character = rest.popFirst() {
+      if character == "\"" {
+        if rest.first != "\"" { return rest.isEmpty || rest.first == "." ? (name, rest) : nil }
+        rest = rest.dropFirst()
+      }
+      name.append(character)
+    }
+    return nil
   }
 
   /// For messages: `sales.orders`.

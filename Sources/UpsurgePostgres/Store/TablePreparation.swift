@@ -13,6 +13,8 @@ struct TablePreparation {
   /// PostgreSQL's limit, `MaxHeapAttributeNumber`.
   private static let columnLimit = 1_600
 
+  private static let systemColumns: Set<String> = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"]
+
   // MARK: - A table that is there
 
   func existing(_ table: PostgresTable) throws(UpsurgeError) -> TargetTable {
@@ -47,11 +49,42 @@ struct TablePreparation {
       given: options.rules)
     if let making { target.preparations.append(making) }
     target.generatedColumns = try generated(columns, table)
+    target.otherTypes = try otherTypes(table)
     return target
   }
 
   /// Whether a column marks rows that are gone.
   private func isMark(_ name: String) -> Bool { SQLName.isSame(name, options.rules.softColumn ?? "") }
+
+  /// The columns for which a type is given that is not theirs.
+  private func otherTypes(_ table: PostgresTable) throws(UpsurgeError) -> [(
+    column: PostgresColumn, given: String
+  )] {
+    var others: [(column: PostgresColumn, given: String)] = []
+    for (name, type) in options.table.types.sorted(by: { $0.key < $1.key }) {
+      guard let column = table.columnLike(name) else { continue }
+      let given = ServerType.name(type)
+      if given == column.typeName { continue }
+      let isSame = try session.asking { (connection) throws(PostgresFailure) in
+        // A length that is given must be the column's, too.
+        let sql =
+          "SELECT to_regtype($1)::oid IN ($2::oid, $3::oid) AND (strpos($1, '(') = 0 OR format_type($2::oid, -1) <> $4)"
+        let parameters: [PostgresParameter] = [
+          .text(given), .integer(Int64(column.type)), .integer(Int64(column.baseType)),
+          .text(column.typeName),
+        ]
+        do throws(PostgresFailure) {
+          return try connection.run(sql, parameters).first?.flag(0) ?? false
+        } catch {
+          // What is no type is not the column's.
+          if error.sqlState == "42601" { return false }
+          throw error
+        }
+      }
+      if !isSame { others.append((column, type)) }
+    }
+    return others
+  }
 
   /// The columns that `--key` names, or those of the primary key.
   private func keyNames(of table: PostgresTable) -> [String] {
@@ -88,25 +121,14 @@ struct TablePreparation {
 
   /// The table as the input says it.
   func new(nameByteLimit: Int) throws(UpsurgeError) -> TargetTable {
+    try checkTarget()
     let inferred = try source.inferColumnsOfNewTable(options: options)
     let control = try control { _ in false }
     let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
     // Judges names, types and key as for every table.
     let definition = try TableDefinition(
       name: place.name, inferred: stored, options: options, mustKnowTypes: isOnlySource && !source.isJSON)
-    for column in definition.columns where column.name.utf8.count > nameByteLimit {
-      throw UpsurgeError(
-        .badInput,
-        "the column name \(String(column.name.prefix(40)).escapedForTerminal)… has \(column.name.utf8.count) bytes, and the server cuts names "
-          + "after \(nameByteLimit)",
-        hint: "\(.rename, "OLD=NEW") gives it a shorter name; \(.columns, "A,B") leaves it out")
-    }
-    if definition.columns.count > Self.columnLimit {
-      throw UpsurgeError(
-        .badInput,
-        "\(source.opened.name) has \(definition.columns.count) columns, and PostgreSQL takes at most \(Self.columnLimit) in a table",
-        hint: "\(.columns, "A,B") loads only some")
-    }
+    try check(definition, nameByteLimit: nameByteLimit)
     let types = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
     }
     var columns = zip(definition.columns, stored).map { column, found in
@@ -119,6 +141,43 @@ struct TablePreparation {
       indexes: options.indexes.wanted.map { NewTable.Index($0) })
     return try target(
       making, control, guessed: Set(stored.filter { types[SQLName.folded($0.name)] == nil }.map(\.name)))
+  }
+
+  /// - Throws: `badInput` for names and numbers of columns that no table of PostgreSQL has.
+  private func check(_ definition: TableDefinition, nameByteLimit: Int) throws(UpsurgeError) {
+    for column in definition.columns where column.name.utf8.count > nameByteLimit {
+      throw UpsurgeError(
+        .badInput,
+        "the column name \(String(column.name.prefix(40)).escapedForTerminal)… has \(column.name.utf8.count) bytes, and the server cuts names "
+          + "after \(nameByteLimit)",
+        hint: "\(.rename, "OLD=NEW") gives it a shorter name; \(.columns, "A,B") leaves it out")
+    }
+    for column in definition.columns where Self.systemColumns.contains(column.name) {
+      throw UpsurgeError(
+        .badInput, "\(column.name) is the name of a system column, which every table of PostgreSQL has",
+        column: column.name,
+        hint: "\(.rename, "OLD=NEW") gives it another name; \(.columns, "A,B") leaves it out")
+    }
+    if definition.columns.count > Self.columnLimit {
+      throw UpsurgeError(
+        .badInput,
+        "\(source.opened.name) has \(definition.columns.count) columns, and PostgreSQL takes at most \(Self.columnLimit) in a table",
+        hint: "\(.columns, "A,B") loads only some")
+    }
+  }
+
+  /// - Throws: `usage` for keys that only a table that is there can have.
+  private func checkTarget() throws(UpsurgeError) {
+    let wanted: Wording
+    switch options.rules.target {
+    case .primaryKey, .columns: return
+    case .index(let name): wanted = "\(.keyIndex, name.escapedForTerminal)"
+    case .any: wanted = "\(.anyKey)"
+    case .firstOf: wanted = "more than one \(.key)"
+    }
+    throw UpsurgeError(
+      .usage, "\(saying: wanted) is for a table that is there, and \(place.shown.escapedForTerminal) is new",
+      hint: "\(.key, "COLS") names the columns of its key")
   }
 
   /// A table that an earlier part of the run has made, and which has the engine's own name yet.

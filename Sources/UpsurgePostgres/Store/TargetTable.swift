@@ -18,6 +18,8 @@ struct TargetTable: StoreTable {
   var preparations: [String] = []
   /// Columns of the input that the table fills itself.
   var generatedColumns: [String] = []
+  /// Columns that are there, for which another type is given.
+  var otherTypes: [(column: PostgresColumn, given: String)] = []
 
   var mode: WriteMode { given.mode ?? (key.isNone ? .insert : .upsert) }
 
@@ -98,18 +100,20 @@ extension PostgresTable {
 }
 
 extension PostgresColumn {
-  /// What the parser makes of values for the column: whole numbers and reals where the type is one; all else stays as it is
-  /// spelled, as PostgreSQL reads it.
+  /// What the parser makes of values for the column: whole numbers and doubles where the type is one. All else stays as it is
+  /// spelled, as PostgreSQL reads it: to round a decimal to a double and that to `real` may give another `real`.
   func target(isKey: Bool) -> ColumnTarget {
     let affinity: Affinity =
       switch BinaryColumn(self).form {
       case .int2, .int4, .int8: .integer
-      case .float4, .float8: .real
+      case .float8: .real
       case .bytea: .none
       default: .text
       }
-    return ColumnTarget(
+    var target = ColumnTarget(
       name: name, affinity: affinity, spellingPolicy: isKey ? .key : .warn,
       isBlob: BinaryColumn(self).form == .bytea)
+    target.keepsOutOfRange = affinity == .real
+    return target
   }
 }

@@ -92,22 +92,18 @@ final class SnapshotSweep {
 
   /// Notes which rows the records of a batch were about; also those of records that were refused, which stand in the delivery, too.
   /// - Parameters:
-  ///   - first: the first record that is noted.
+  ///   - records: the indexes of those that are done.
   ///   - rejected: those that were not stored, in their order.
   func note(
-    _ batch: borrowing Batch, from first: Int, _ rejected: [BatchOutcomes.Rejected],
+    _ batch: borrowing Batch, _ records: Range<Int>, _ rejected: [BatchOutcomes.Rejected],
     unreadableBefore parserCount: Int, _ connection: PostgresConnection
   ) throws(PostgresFailure) {
     guard target != nil else { return }
     let unreadable = Set(rejected.filter { isAboutNoKnownRow($0.cause) }.map(\.record))
     unreadableCount += UInt64(unreadable.count + parserCount)
-    if seen == nil || first >= batch.recordCount { return }
-    var records: [Int32] = []
-    records.reserveCapacity(batch.recordCount - first)
-    for record in first..<batch.recordCount where !unreadable.contains(record) {
-      records.append(Int32(truncatingIfNeeded: record))
-    }
-    unreadableCount += UInt64(try seen!.add(records, of: batch, connection))
+    if seen == nil || records.isEmpty { return }
+    let readable = records.filter { !unreadable.contains($0) }.map { Int32(truncatingIfNeeded: $0) }
+    unreadableCount += UInt64(try seen!.add(readable, of: batch, connection))
   }
 
   /// Whether the key of a record cannot be one of any row.

@@ -44,6 +44,22 @@ package struct PostgresFailure: Error, Sendable, Equatable {
     constraint = field("n")
     context = field("W")
     statementPosition = field("P").flatMap { Int($0) }
+    if isOfValue(internalPosition: field("p"), function: field("R")) { kind = .record }
+  }
+
+  /// Whether a value was at fault although the SQLSTATE does not say so.
+  ///
+  ///     42601 without a place     the input of tsquery, ltree, hstore and jsonpath: SQL that is wrong has a place
+  ///     exec_stmt_raise           RAISE with a SQLSTATE of somebody's choice
+  ///     ExecWithCheckOptions      a policy refuses the row: 42501, as for a right that is missing for all rows
+  /// - Parameter function: of the server's sources, where the error was raised.
+  private func isOfValue(internalPosition: String?, function: String?) -> Bool {
+    switch kind {
+    case .other where sqlState == "42601" && statementPosition == nil && internalPosition == nil: true
+    case .privilege where function == "ExecWithCheckOptions": true
+    case .other, .privilege, .schemaChanged, .refused: function == "exec_stmt_raise"
+    default: false
+    }
   }
 
   /// This failure in a COMMIT: a connection that was lost in it leaves open whether it stands.

@@ -7,7 +7,7 @@ import UpsurgeRecords
 #endif
 
 extension Connection {
-  /// Refuses the name of a database that is a URL, or a misspelled one of PostgreSQL. It may hold a password, so only its scheme
+  /// Refuses the name of a database that is a URL, a misspelled one of PostgreSQL, or keywords of libpq. It may hold a password, so only its scheme
   /// is shown.
   /// - Throws: `usage`.
   package static func checkURL(_ path: String) throws(UpsurgeError) {
@@ -18,7 +18,14 @@ extension Connection {
           "of a server's: upsurge load, upsurge inspect and upsurge runs. Its rejects: correct the source, and load it again by key"
       )
     }
-    guard let scheme = urlScheme(of: path), access(path, F_OK) != 0 else { return }
+    if access(path, F_OK) == 0 { return }
+    if let server = ServerKeywords(path) {
+      throw UpsurgeError(
+        .usage, "the database is given by keywords of libpq, and would be a file of that name",
+        hint: server.hasPassword
+          ? "write \(server.url); PGPASSWORD or ~/.pgpass gives the password" : "write \(server.url)")
+    }
+    guard let scheme = urlScheme(of: path) else { return }
     throw UpsurgeError(
       .usage, "the database is a URL that begins with \(scheme), which is not known",
       hint:

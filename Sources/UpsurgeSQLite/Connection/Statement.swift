@@ -30,6 +30,9 @@ package final class Statement {
   /// Makes the statement ready to run again; bindings stay.
   package func reset() { sqlite3_reset(handle) }
 
+  /// How many columns each row has.
+  package var columnCount: Int32 { sqlite3_column_count(handle) }
+
   /// Binds a copy of the text; parameters count from 1.
   package func bind(_ text: String, at parameter: Int32) throws(UpsurgeError) {
     var copy = text

@@ -4,11 +4,11 @@
 ///                                  `-- part --'   `------- part ----------'         `predicate'
 package struct CreateIndexText {
   /// Each part as the index spells it, without ASC or DESC.
-  private(set) var parts: [String] = []
+  package private(set) var parts: [String] = []
   /// What follows WHERE.
-  private(set) var predicate: String?
+  package private(set) var predicate: String?
 
-  init(_ sql: String) {
+  package init(_ sql: String) {
     let bytes = Array(sql.utf8)
     let tokens = SQLScanner.tokens(of: sql)
     func text(_ tokens: ArraySlice<SQLScanner.Token>) -> String {

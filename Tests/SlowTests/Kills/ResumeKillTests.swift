@@ -138,17 +138,6 @@ struct ResumeKillTests {
     return try !database.rows("SELECT 1 FROM upsurge_runs WHERE state <> 'done'").isEmpty
   }
 
-  /// The parts of a summary that do not depend on the time; nil where it is not whole.
-  private static func told(_ path: String) -> String? {
-    guard let data = FileManager.default.contents(atPath: path),
-      let summary = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
-    else { return nil }
-    let keys = ["ledger", "rejects_by_reason", "warnings", "committed_records", "superseded", "exit_code"]
-    let part = summary.filter { keys.contains($0.key) }
-    let text = try? JSONSerialization.data(withJSONObject: part, options: [.sortedKeys])
-    return text.map { String(decoding: $0, as: UTF8.self) }
-  }
-
   @Test("Killed and resumed until done", arguments: Kind.allCases)
   func killed(kind: Kind) throws {
     let scratch = Scratch()
@@ -166,7 +155,7 @@ struct ResumeKillTests {
     let duration = try clock.measure { code = try Command.run(arguments(plain)).exitCode }
     #expect([0, 2].contains(code), "\(kind)")
     let expected = try Self.result(plain, scratch, load)
-    let words = Self.told(summary)
+    let words = ToldSummary.text(of: summary)
     // The machine is not always as busy as it was for that.
     var most = max(duration.microseconds, 50_000)
     var stops = 0
@@ -184,7 +173,7 @@ struct ResumeKillTests {
           child.send(signal: SIGKILL)
         }
         let outcome = try child.finish()
-        let isTold = Self.told(summary) != nil
+        let isTold = ToldSummary.text(of: summary) != nil
         let isListed = try Self.isListed(path)
         if outcome.exitCode == 1_000 + SIGKILL {
           stops += isListed ? 1 : 0
@@ -197,7 +186,7 @@ struct ResumeKillTests {
         }
       }
       #expect(try Self.result(path, scratch, load) == expected, "\(kind), seed \(seed)")
-      #expect(Self.told(summary) == words, "\(kind), seed \(seed)")
+      #expect(ToldSummary.text(of: summary) == words, "\(kind), seed \(seed)")
     }
     #expect(stops > 0, "\(kind): no load was killed between two commits")
   }

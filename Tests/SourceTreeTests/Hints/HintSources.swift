@@ -13,8 +13,9 @@ enum HintSources {
 
   /// The modules that speak to who runs the command. Those for Swift code have no options to name.
   static let folders = [
-    "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing",
-    "UpsurgePlan", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
+    "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeMove",
+    "UpsurgeParsing", "UpsurgePlan", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords", "UpsurgeSQLite",
+    "UpsurgeState", "UpsurgeStorage",
   ]
 
   static func all() throws -> [Hint] {

@@ -24,7 +24,7 @@ import Testing
   @Test(
     "The article has a row for each folder, in their order",
     arguments: [
-      "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage", "Upsurge", "UpsurgePostgres",
+      "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage", "Upsurge", "UpsurgePostgres", "UpsurgeMove",
       "UpsurgeModels",
     ])
   func folders(module: String) throws {

@@ -15,6 +15,7 @@ import Testing
       "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Keys",
     ],
     "UpsurgePostgres": ["Wire", "Server", "Schema", "Binary", "Staging", "Ordered", "Paths", "Runs", "Notes", "Sweep", "Store", "Source", "Inspect"],
+    "UpsurgeMove": ["Shape", "Databases", "Plan", "Run"],
     "UpsurgeBench": ["."],
     "UpsurgePostgresBench": ["."],
     "UpsurgeModels": ["Rows", "Columns", "Coding", "Tables", "Database", "Queries", "Search", "Functions", "."],

@@ -26,9 +26,10 @@ import Testing
       "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeState", "UpsurgeStorage",
     ],
     "UpsurgePostgresBench": ["Upsurge", "UpsurgeBench", "UpsurgePostgres", "UpsurgeRecords"],
+    "UpsurgeMove": ["Upsurge", "UpsurgeInput", "UpsurgePostgres", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState"],
     "UpsurgeCommand": [
-      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres",
-      "UpsurgePostgresBench", "UpsurgeRecords",
+      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeMove",
+      "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": [

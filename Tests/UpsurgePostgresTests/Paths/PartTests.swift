@@ -34,7 +34,7 @@ struct PartTests {
   ) throws -> Stored {
     var store = PathStore(path, connection, shape, capabilities)
     var stored = Stored()
-    var parts = BatchParts(recordCount: batch.recordCount, capabilities)
+    var parts = BatchParts(0..<batch.recordCount, capabilities)
     while let part = parts.next {
       #expect(part.records.lowerBound == stored.parts.last?.upperBound ?? 0)
       try connection.run(store.needsSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN")
@@ -46,9 +46,10 @@ struct PartTests {
         )
         stored.mostSavepoints = max(stored.mostSavepoints, Int(numbers[0][0] ?? "") ?? .max)
         try #require(try connection.commit())
-        stored.parts.append(part.records.lowerBound..<(outcomes.next ?? part.records.upperBound))
+        let end = outcomes.next ?? part.records.upperBound
+        stored.parts.append(part.records.lowerBound..<end)
         stored.outcomes.add(outcomes)
-        parts.stored(outcomes)
+        parts.stored(upTo: end)
       } catch let failure as PostgresFailure {
         connection.rollback()
         stored.failedCount += 1
@@ -165,7 +166,7 @@ struct PartTests {
   @Test("Parts are halved from the left, and a failure that is no record's ends them")
   func order() throws {
     let connection = try Server.database()
-    var parts = BatchParts(recordCount: 8, try Self.capabilities(connection, hasSavepoints: false))
+    var parts = BatchParts(0..<8, try Self.capabilities(connection, hasSavepoints: false))
     let bad = 5
     var tried: [Range<Int>] = []
     var rejected: [Int] = []
@@ -173,33 +174,53 @@ struct PartTests {
       tried.append(part.records)
       if let reject = part.rejected {
         rejected.append(reject.record)
-        parts.stored(BatchOutcomes(rejected: [reject]))
+        parts.stored(upTo: part.records.upperBound)
       } else if part.records.contains(bad) {
         try parts.failed(PostgresFailure(.record, "", sqlState: "23514"))
       } else {
-        parts.stored(BatchOutcomes())
+        parts.stored(upTo: part.records.upperBound)
       }
     }
     // The second half must fail when the first is stored, so it is not tried.
     #expect(tried == [0..<8, 0..<4, 4..<6, 4..<5, 5..<6, 5..<6, 6..<8] && rejected == [5])
-    parts = BatchParts(recordCount: 8, try Self.capabilities(connection, hasSavepoints: false))
+    parts = BatchParts(0..<8, try Self.capabilities(connection, hasSavepoints: false))
     let lost = Server.failure { try parts.failed(PostgresFailure(.connectionLost, "gone")) }
     #expect(lost?.kind == .connectionLost && parts.next?.records == 0..<8)
-    #expect(BatchParts(recordCount: 0, try Self.capabilities(connection, hasSavepoints: true)).next == nil)
+    #expect(BatchParts(0..<0, try Self.capabilities(connection, hasSavepoints: true)).next == nil)
+  }
+
+  @Test("After bad records that come together few are tried at once, and after good ones more")
+  func gaps() {
+    var gap = RejectGap()
+    #expect(gap.reach == .max)
+    gap.grow()
+    gap.end(at: 1000)
+    #expect(gap.reach == 1000)
+    gap.grow()
+    gap.grow()
+    #expect(gap.reach == 4000)
+    var index = 1000
+    for _ in 0..<20 {
+      index += 1
+      gap.end(at: index)
+    }
+    #expect(gap.reach == 1)
+    gap.grow()
+    #expect(gap.reach == 2)
+    gap.end(at: index + 499)
+    #expect(gap.reach == 250)
   }
 
   @Test("After a part that ended early the next ones are small, and grow")
   func windows() throws {
     let connection = try Server.database()
-    var parts = BatchParts(recordCount: 100_000, try Self.capabilities(connection, hasSavepoints: true))
+    var parts = BatchParts(0..<100_000, try Self.capabilities(connection, hasSavepoints: true))
     #expect(parts.next?.records == 0..<100_000)
-    var early = BatchOutcomes()
-    early.next = 1000
-    parts.stored(early)
+    parts.stored(upTo: 1000)
     #expect(parts.next?.records == 1000..<3000)
-    parts.stored(BatchOutcomes())
+    parts.stored(upTo: 3000)
     #expect(parts.next?.records == 3000..<11_000)
-    parts.stored(BatchOutcomes())
+    parts.stored(upTo: 11_000)
     #expect(parts.next?.records == 11_000..<43_000)
   }
 }

@@ -61,21 +61,26 @@ struct PathStore: ~Copyable {
   }
 
   mutating func store(_ batch: borrowing Batch) throws -> BatchOutcomes {
-    if let outcomes = try ordered?.store(batch) { return outcomes }
-    if let outcomes = try delta?.store(batch) { return outcomes }
-    if let outcomes = try walk?.store(batch) { return outcomes }
-    if let outcomes = try append?.store(batch) { return outcomes }
-    if let outcomes = try unnest?.store(batch) { return outcomes }
-    return try #require(try chosen?.store(batch))
+    var savepoints = Savepoints.unbounded
+    return try store(batch, nil, &savepoints)
   }
 
+  /// Stores a part as the store does.
   mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws -> BatchOutcomes {
-    if let outcomes = try ordered?.store(part, of: batch) { return outcomes }
-    if let outcomes = try delta?.store(part, of: batch) { return outcomes }
-    if let outcomes = try walk?.store(part, of: batch) { return outcomes }
-    if let outcomes = try append?.store(part, of: batch) { return outcomes }
-    if let outcomes = try unnest?.store(part, of: batch) { return outcomes }
-    return try #require(try chosen?.store(part, of: batch))
+    if let rejected = part.rejected { return BatchOutcomes(rejected: [rejected]) }
+    var savepoints = part.savepoints
+    return try store(batch, part.records.map { Int32($0) }, &savepoints)
+  }
+
+  private mutating func store(
+    _ batch: borrowing Batch, _ only: [Int32]?, _ savepoints: inout Savepoints
+  ) throws -> BatchOutcomes {
+    if let outcomes = try ordered?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try delta?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try walk?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try append?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try unnest?.store(batch, only: only, within: &savepoints) { return outcomes }
+    return try #require(try chosen?.store(batch, only: only, within: &savepoints))
   }
 }
 
@@ -147,6 +152,31 @@ extension OrderedScenario {
           ], bad: [nil]),
         Column(name: "v", type: "float8", good: ["0", "-0", "1.5", "NaN"], bad: ["x"]),
       ], match: "t.at = excluded.at", keyColumns: ["at"]),
+    OrderedScenario(
+      name: "a key of floats", ddl: "CREATE TABLE t (d float8 PRIMARY KEY, r real, v float8)",
+      columns: [
+        Column(
+          name: "d", type: "float8",
+          good: ["NaN", "nan", "0", "-0", "0.0", "1.5", "15e-1", "Infinity", "-inf", "5e-324"],
+          bad: ["1e400", "1e-400", nil]),
+        Column(
+          name: "r", type: "real", good: ["NaN", "0", "-0", "0.1", "0.10000000149"], bad: ["1e39", "x"]),
+        Column(name: "v", type: "float8", good: ["NaN", "0", "-0", "1"]),
+      ], match: "t.d = excluded.d", keyColumns: ["d"]),
+    OrderedScenario(
+      name: "a partition whose trigger leaves rows out",
+      ddl: """
+        CREATE TABLE t (id int, r text, v text, PRIMARY KEY (id, r)) PARTITION BY LIST (r);
+        CREATE TABLE t_a PARTITION OF t FOR VALUES IN ('a'); CREATE TABLE t_b PARTITION OF t FOR VALUES IN ('b');
+        CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN IF NEW.v = 'no' THEN RETURN NULL; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER g BEFORE INSERT OR UPDATE ON t_b FOR EACH ROW EXECUTE FUNCTION leave_out()
+        """,
+      columns: [
+        Column(name: "id", type: "int", good: (0..<12).map { "\($0)" }, bad: ["x", nil]),
+        Column(name: "r", type: "text", good: ["a", "b"], bad: ["c"]),
+        Column(name: "v", type: "text", good: ["x", "y", "no", "no", nil]),
+      ], match: "t.id = excluded.id AND t.r = excluded.r", keyColumns: ["id", "r"]),
     OrderedScenario(
       name: "records that lack a needed column",
       ddl:

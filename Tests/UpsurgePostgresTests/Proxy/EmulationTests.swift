@@ -1,6 +1,8 @@
+import Foundation
 import PostgresSupport
 import TestSupport
 import Testing
+import Upsurge
 
 @testable import UpsurgePostgres
 
@@ -97,5 +99,34 @@ struct EmulationTests {
     #expect(database.proxy.events.count > 100)
     let refused = database.proxy.events.filter(\.isAnswer)
     #expect(refused == [], "seed \(first)")
+  }
+
+  @Test(
+    "A load into what stands for Citus finds bad records by transactions, and sends no savepoint for them")
+  func citusLoad() throws {
+    PostgresStores.register()
+    let scratch = Scratch()
+    let emulation = try #require(Emulation.all.first { $0.family == .citus })
+    let database = try ProxiedDatabase(
+      emulation.faults + [.refuse(.containing("SAVEPOINT upsurge_part"), "25P02")])
+    try database.direct.run(
+      "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 1), (5, 0); ALTER TABLE t ADD CONSTRAINT c CHECK (n < 7)"
+    )
+    let bad: Set = [0, 77, 78, 250, 399]
+    let text = "id,n\n" + (0..<400).map { "\($0),\(bad.contains($0) ? 9 : 1)\n" }.joined()
+    var options = LoadOptions()
+    options.rules.key = ["id"]
+    (options.rejects.onError, options.rejects.path) = (.reject, scratch.file("bad.ndjson"))
+    let job = LoadJob(
+      database: database.proxy.url(database: database.direct.database), table: "t",
+      sources: [scratch.write(text, to: "feed.csv")], options: options)
+    let summary = job.run()
+    #expect(summary.error == nil, "\(summary.error?.description ?? "")")
+    #expect(summary.ledger.inserted == 393 && summary.ledger.updated == 1 && summary.ledger.unchanged == 1)
+    #expect(summary.ledger.rejected == 5 && summary.ledger.read == 400)
+    let lines = try String(contentsOfFile: scratch.file("bad.ndjson"), encoding: .utf8).split(separator: "\n")
+      .dropFirst()
+    #expect(lines.map { line in bad.sorted().first { line.contains("\"raw\":\"\($0),9\"") } } == bad.sorted())
+    #expect(database.proxy.events.filter(\.isAnswer) == [])
   }
 }

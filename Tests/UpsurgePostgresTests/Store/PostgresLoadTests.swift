@@ -96,6 +96,7 @@ struct PostgresLoadTests {
     let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").dropFirst()
     let states = lines.map { line in ["22P02", "23502", "22008", "23514", "22003"].first { line.contains($0) } ?? "" }
     #expect(states == ["22P02", "23502", "22008", "23514", "22003"])
+    #expect(lines.dropFirst().first?.contains("\"not-null\"") == true, "a NULL is found before the server is asked")
     #expect(lines.last.map { $0.contains("\"line\":7") } == true)
     #expect(lines.contains { $0.contains("short") })
   }

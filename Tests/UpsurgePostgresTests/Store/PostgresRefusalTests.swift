@@ -1,3 +1,4 @@
+import Foundation
 import PostgresSupport
 import TestSupport
 import Testing
@@ -32,6 +33,7 @@ struct PostgresRefusalTests {
       ("--changes", { $0.output.changesPath = "x" }), ("--dry-run", { $0.output.dryRun = .diff }),
       ("--emit-sql", { $0.output.emitPath = "x" }), ("--rejects table", { $0.rejects.target = .table }),
       ("--contract quarantine", { $0.table.contract = .quarantine }), ("--triggers", { $0.table.triggers = .guarded }),
+      ("--direct always", { $0.transaction.direct = .always }),
     ]
     for (name, change) in changes {
       let summary = load("id,n\n1,1\n", change)
@@ -109,6 +111,67 @@ struct PostgresRefusalTests {
     }
     #expect(error?.code == .usage && error?.message.contains(scheme) == true)
     #expect(error?.hint?.contains("postgres://USER@HOST") == true && error?.description.contains("secret-word") == false)
+  }
+
+  @Test("SQL of a rule is judged before anything is read, for a table that is not there yet", arguments: [false, true])
+  func expressions(isAtomic: Bool) throws {
+    let rule = { (sql: String) -> RunSummary in
+      self.load("id,n\n1,1\n1,2\n") {
+        ($0.rules.key, $0.transaction.isAtomic) = (["id"], isAtomic)
+        $0.rules.merge.columns = ["n": .expression(sql)]
+      }
+    }
+    for sql in ["n +", "nonsense(n)", "other + 1", "1; DROP TABLE u", "1, 2"] {
+      let refused = rule(sql)
+      #expect(refused.error?.code == .usage && refused.exitCode == 64, "\(sql): \(refused.error?.message ?? "nothing")")
+      #expect(refused.error?.message.hasPrefix("--set n") == true && refused.ledger.read == 0)
+    }
+    #expect(try server.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('t', 'upsurge_new_t')", in: url) == ["0"])
+    // The table has its own name in SQL before it has it on the server.
+    #expect(rule("t.n + excluded.n").error == nil)
+    #expect(try server.rows("SELECT * FROM t", in: url) == ["1|3"])
+  }
+
+  @Test("A type that is given for a column which has another is said not to apply")
+  func types() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n numeric(10,2))", in: url)
+    func notes(_ types: [String: String]) -> [String] {
+      let notes = RunNotes()
+      var options = LoadOptions()
+      options.table.types = types
+      let path = scratch.write("id,n\n1,1\n", to: "feed.csv")
+      let summary = LoadJob(database: url, table: "t", sources: [path], options: options).run(note: { notes.add($0.text) })
+      #expect(summary.error == nil, "\(summary.error?.description ?? "")")
+      return notes.all.filter { $0.contains("is for new tables") }
+    }
+    #expect(notes(["n": "TEXT"]) == ["table public.t exists, and its column n stays numeric(10,2): --type n:TEXT is for new tables"])
+    #expect(notes(["n": "NUMERIC(10,2)", "id": "INTEGER"]).isEmpty && notes(["id": "INT8", "n": "NUMERIC"]).isEmpty)
+    #expect(notes(["id": "NO SUCH TYPE", "n": "DATE"]).count == 2)
+  }
+
+  @Test(
+    "Keywords of libpq are no name of a file, and the URL to write is said",
+    arguments: [
+      ("host=db dbname=shop", "write postgres://db/shop"), ("dbname = 'my shop' user=me", "write postgres://me@/my%20shop"),
+      ("host=/tmp/s port=5433 dbname=shop sslmode=require", "write postgres://:5433/shop?host=/tmp/s&sslmode=require"),
+      ("service=shop", "write postgres:///?service=shop"),
+      (
+        "host=db user=me password=secret-word dbname=shop",
+        "write postgres://me@db/shop; PGPASSWORD or ~/.pgpass gives the password"
+      ),
+    ])
+  func keywords(text: String, hint: String) throws {
+    let summary = load(to: text)
+    #expect(summary.exitCode == 64 && summary.error?.hint == hint, "\(summary.error?.description ?? "")")
+    #expect(summary.error?.description.contains("secret-word") == false)
+    #expect(!FileManager.default.fileExists(atPath: text))
+  }
+
+  @Test("Paths with = are paths", arguments: ["a=b.db", "host=db and more", "sslmode=require", "dbname", "host=db x"])
+  func paths(name: String) throws {
+    let summary = load(to: scratch.file(name))
+    #expect(summary.error == nil, "\(summary.error?.description ?? "")")
+    #expect(throws: Never.self) { try Connection.checkURL(name) }
   }
 
   @Test("What takes a file of SQLite says that it takes no server")

@@ -88,6 +88,28 @@ struct PostgresTrapTests {
     #expect(try rows("SELECT count(*) AS n FROM t") == ["501"])
   }
 
+  @Test("The commit with the first delete says that there was one")
+  func firstDelete() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n int); INSERT INTO t VALUES (1, 1)", in: url)
+    let tombstone: (inout LoadOptions) -> Void = {
+      $0.transaction.commitEvery = 2
+      $0.tuning.batchSizes.recordCount = 2
+      $0.rules.tombstone = Tombstone(column: "gone", value: "1")
+    }
+    let text = "id,n,gone\n1,,1\n2,2,0\n3,x,0\n4,4,0\n"
+    #expect(load(text, "feed.csv", tombstone).error?.code == .badInput)
+    #expect(try rows("SELECT progress::jsonb -> 'met_tombstone' AS met FROM upsurge_runs") == ["true"])
+    let notes = RunNotes()
+    var options = LoadOptions()
+    options.rules.key = ["id"]
+    tombstone(&options)
+    options.rejects.onError = .reject
+    let again = LoadJob(database: url, table: "t", sources: [scratch.file("feed.csv")], options: options)
+      .run(note: { notes.add($0.text) })
+    #expect(again.error == nil && again.ledger.deleted == 1 && again.ledger.rejected == 1)
+    #expect(!notes.all.contains { $0.contains("no record had") }, "\(notes.all)")
+  }
+
   @Test("A name that a sequence has is refused before anything is read")
   func takenName() throws {
     try server.psql("CREATE SEQUENCE t", in: url)

@@ -29,11 +29,10 @@ struct CountTests {
     }
 
     /// Other versions of SQLite compile other programs, and split pages otherwise: a tenth is borne. How many
-    /// statements there are is up to us. One operation in ten thousand is borne: it is the run's own statements, not a row's.
+    /// statements there are is up to us.
     func most(_ count: Count, of load: String) -> Int? {
       guard let threshold = loads[load]?[count.rawValue] else { return nil }
       let isSame = sqlite == String(cString: sqlite3_libversion())
-      if count == .operations && isSame { return threshold + threshold / 10_000 }
       return isSame || count == .statements ? threshold : threshold + threshold / 10 + 4
     }
   }

@@ -8,7 +8,8 @@ import UpsurgeState
 /// A store in the memory of the test: rows in a dictionary, one record after the other. It is the slow and obvious truth
 /// that other stores are compared with, and it can lose its connection at every commit.
 ///
-/// It knows keys of columns, all modes, deletes by a tombstone, NULL keys, rejects, new columns and the place of a run.
+/// It knows keys of columns, all modes, rules of merging but SQL, deletes by a tombstone, NULL keys, what a strict table demands,
+/// rejects, new columns and the place of a run.
 final class MemoryStore: Store, @unchecked Sendable {
   // Sendable because the writing thread alone uses it while a load is at work, and the test before and after.
 
@@ -101,36 +102,6 @@ final class MemoryStore: Store, @unchecked Sendable {
     working = nil
     if fault != nil { throw UpsurgeError(.connectionLost, "the connection has broken") }
   }
-}
-
-/// A table of the memory store.
-struct MemoryTable {
-  struct Column {
-    var name: String
-    var affinity: Affinity
-
-    /// A value as the column keeps it.
-    func stored(_ value: SQLValue) -> SQLValue {
-      switch (affinity, value) {
-      case (.real, .integer(let number)): .real(Double(number))
-      case (.integer, .real(let number)), (.numeric, .real(let number)):
-        Int64(exactly: number).map { .integer($0) } ?? value
-      case (.text, .integer(let number)): .text(String(number))
-      default: value
-      }
-    }
-  }
-
-  var columns: [Column]
-  var key: [String]
-  /// By the values of the key; of a table without one, by a number.
-  var rows: [[SQLValue]: [SQLValue]] = [:]
-  var lastNumber: Int64 = 0
-
-  func index(of name: String) -> Int? { columns.firstIndex { SQLName.isSame($0.name, name) } }
-
-  /// All rows, in an order of their own.
-  var texts: [String] { rows.values.map { $0.map { "\($0)" }.joined(separator: "|") }.sorted() }
 }
 
 struct StoredTable: StoreTable {

@@ -122,29 +122,43 @@ final class MemoryTransfer: StoreTransfer {
     let mode = isTombstone(values) ? .delete : self.table.mode
     if mode == .delete && self.table.mode != .delete { hasMetTombstone = true }
     let row = given.map { $0 ?? .null }
+    if table.demands != nil, mode != .delete, zip(table.columns, row).contains(where: { !$0.takes($1) }) {
+      return refused(.typeMismatch, batch, record)
+    }
     if table.key.isEmpty {
       table.lastNumber += 1
-      table.rows[[.integer(table.lastNumber)]] = row
-      return .done(.inserted)
+      return put(row, under: [.integer(table.lastNumber)], in: &table, .inserted, batch, record)
     }
     let key = table.key.map { name in table.index(of: name).flatMap { given[$0] } ?? .null }
     if key.contains(.null) { return refused(.nullKey, batch, record) }
     guard let old = table.rows[key].map({ $0 + [SQLValue](repeating: .null, count: row.count - $0.count) }) else {
       if mode == .update || mode == .delete { return .done(.ignored) }
-      table.rows[key] = row
-      return .done(.inserted)
+      return put(row, under: key, in: &table, .inserted, batch, record)
     }
     switch mode {
     case .delete:
+      if table.isNewer(old, than: given, by: self.table.rules.merge.newer) { return .done(.stale) }
       table.rows[key] = nil
       return .done(.deleted)
-    case .insert: return refused(.unique, batch, record)
+    case .insert: return table.skips(row) ? .done(.ignored) : refused(.unique, batch, record)
     case .ignore: return .done(.ignored)
     case .update, .upsert:
-      let new = zip(given, old).map { $0 ?? $1 }
-      table.rows[key] = new
-      return .done(new == old ? .unchanged : .updated)
+      let merge = self.table.rules.merge
+      let new = table.merged(given, into: old, by: merge)
+      if new == old { return .done(.unchanged) }
+      if table.isNewer(old, than: given, by: merge.newer) { return .done(.stale) }
+      return put(new, under: key, in: &table, .updated, batch, record)
     }
+  }
+
+  private func put(
+    _ row: [SQLValue], under key: [SQLValue], in table: inout MemoryTable, _ outcome: Outcome, _ batch: borrowing Batch,
+    _ record: Int
+  ) -> Fate {
+    if table.skips(row) { return .done(.ignored) }
+    if let code = table.refusal(of: row, under: key) { return refused(code, batch, record) }
+    table.rows[key] = row
+    return .done(outcome)
   }
 
   private func refused(_ code: Reject.Code, _ batch: borrowing Batch, _ record: Int) -> Fate {

@@ -1,0 +1,104 @@
+import PostgresSupport
+import TestSupport
+import Testing
+import Upsurge
+import UpsurgeMove
+
+/// What keeps a move from beginning, and that nothing is written then.
+@Suite(
+  "Moves that are refused", .enabled(if: PostgresServer.isPresent, Comment(rawValue: PostgresServer.skipNote))
+)
+struct MoveRefusalTests {
+  let scratch = Scratch()
+
+  private func made(_ sql: String) throws -> String {
+    let path = scratch.file("a.db")
+    _ = try Database(path).rows(sql)
+    return path
+  }
+
+  private func expectNothing(at url: String) throws {
+    #expect(
+      try MoveServer.texts("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace", url)
+        == ["0"])
+  }
+
+  @Test("A text in an INTEGER column is found before anything is written, and the hint helps")
+  func misfits() throws {
+    let path = try made(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER, s TEXT); INSERT INTO t VALUES (1, 1, 'a'), (7, 'n/a', 'b'), (8, 'x', x'00')"
+    )
+    let url = try MoveServer.freshURL()
+    let error = try #require(MoveServer.move(path, url).error)
+    #expect(error.code == .badInput)
+    #expect(
+      error.message.contains(
+        "t.n is declared INTEGER and holds 2 values of another kind, first in row 7 ('n/a')"), "\(error)")
+    #expect(error.message.contains("t.s is declared TEXT and holds 1 value of another kind"), "\(error)")
+    #expect(error.hint?.contains("t.n:text") == true)
+    try expectNothing(at: url)
+    let again = MoveServer.move(path, url) { $0.types = ["t.n:text", "t.s:bytea"] }
+    #expect(again.error == nil && again.isVerified, "\(String(describing: again.error))")
+    #expect(try MoveServer.texts("SELECT n FROM t ORDER BY id", url) == ["1", "n/a", "x"])
+  }
+
+  @Test("A NULL in a key, a NUL in a text and a row without parent are found before anything is written")
+  func others() throws {
+    let url = try MoveServer.freshURL()
+    let path = try made(
+      """
+      CREATE TABLE k(a TEXT PRIMARY KEY); INSERT INTO k VALUES (NULL), ('x');
+      CREATE TABLE n(s TEXT); INSERT INTO n VALUES ('a' || char(0) || 'b');
+      """)
+    let error = try #require(MoveServer.move(path, url).error)
+    #expect(error.message.contains("k has 1 row with NULL in its primary key"), "\(error)")
+    #expect(error.message.contains("NUL byte"), "\(error)")
+    _ = try Database(path).rows(
+      "DROP TABLE k; DROP TABLE n; CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p INTEGER REFERENCES p(id)); INSERT INTO c VALUES (4)"
+    )
+    let other = try #require(MoveServer.move(path, url).error)
+    #expect(other.message.contains("1 row of c without a parent in p for p"), "\(other)")
+    try expectNothing(at: url)
+  }
+
+  @Test("A table that is there is not of the move, and stays as it is")
+  func there() throws {
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let url = try MoveServer.freshURL()
+    try MoveServer.texts("CREATE TABLE t (a text); INSERT INTO t VALUES ('mine')", url)
+    let summary = MoveServer.move(path, url)
+    #expect(summary.error?.code == .guardRefused && summary.exitCode == 4)
+    #expect(try MoveServer.texts("SELECT a FROM t", url) == ["mine"])
+    #expect(MoveServer.move(path, url) { $0.schema = "other" }.error == nil)
+    #expect(try MoveServer.texts("SELECT id FROM other.t", url) == ["1"])
+  }
+
+  @Test("A move that has ended is compared again, and copies nothing")
+  func again() throws {
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let url = try MoveServer.freshURL()
+    #expect(MoveServer.move(path, url).isVerified)
+    let again = MoveServer.move(path, url)
+    #expect(again.wasDone && again.isVerified)
+    try MoveServer.texts("UPDATE t SET id = 2", url)
+    let changed = MoveServer.move(path, url)
+    #expect(changed.exitCode == 4)
+    #expect(changed.error?.message.contains("is not the same on both sides") == true)
+  }
+
+  @Test("Two databases of one kind are refused by name")
+  func kinds() throws {
+    #expect(MoveServer.move("a.db", "b.db").error?.code == .usage)
+    #expect(MoveServer.move("postgres://h/a", "postgres://h/b").error?.code == .usage)
+  }
+
+  @Test(
+    "Tables and columns that are not there are refused, and forms that are none",
+    arguments: ["t.x:text", "x.id:text", "t:text", "t.id"])
+  func names(type: String) throws {
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY)")
+    let url = try MoveServer.freshURL()
+    #expect(MoveServer.move(path, url) { $0.types = [type] }.error?.code == .usage)
+    #expect(MoveServer.move(path, url) { $0.tables = ["nobody"] }.error?.code == .usage)
+  }
+}
