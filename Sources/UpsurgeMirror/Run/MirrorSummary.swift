@@ -4,7 +4,10 @@ import UpsurgeRecords
 
 /// What a run of a job did.
 public struct MirrorSummary: Sendable {
+  /// Without a password.
   public var database: String
+  /// What the database is opened by; may hold a password.
+  package var place: String?
   public var tables: [Table] = []
   /// Why the job as a whole came to nothing.
   public var error: UpsurgeError?

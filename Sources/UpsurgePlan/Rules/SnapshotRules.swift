@@ -51,6 +51,13 @@ package struct SnapshotFacts {
     self.unseenCount = unseenCount
     self.hasUnknownRows = hasUnknownRows
   }
+
+  /// These, and whether a refused delivery has brought rows that nobody knows.
+  package func with(unknownRows: Bool) -> SnapshotFacts {
+    var facts = self
+    facts.hasUnknownRows = unknownRows
+    return facts
+  }
 }
 
 /// Why a delivery is not taken for whole, or nothing is swept because of it.

@@ -22,7 +22,7 @@ final class PostgresStore: Store {
       try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
     }
     session.rights.add(
-      name.schema ?? defaultSchema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
+      stateSchema(beside: name), PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
     )
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
@@ -66,7 +66,19 @@ final class PostgresStore: Store {
   }
 
   /// The table of runs beside a table.
-  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: table.schema ?? defaultSchema) }
+  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: stateSchema(beside: table)) }
+
+  /// The schema of the engine's own tables.
+  func stateSchema(beside table: TableName) -> String {
+    options.table.stateSchema ?? table.schema ?? defaultSchema
+  }
+
+  /// What notes and messages call a table: with its schema, where that is not the one of names without.
+  func noteName(of table: TableName) -> String {
+    func part(_ name: String) -> String { name.contains(".") ? "\"\(name)\"" : name }
+    guard let schema = table.schema, schema != defaultSchema else { return part(table.name) }
+    return "\(part(schema)).\(part(table.name))"
+  }
 
   func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] {
     let wanted = try place(of: TableName(table))
@@ -99,7 +111,7 @@ final class PostgresStore: Store {
   }
 
   /// Where a table is, or would be made.
-  private func place(of table: TableName) throws(UpsurgeError) -> TableName {
+  func place(of table: TableName) throws(UpsurgeError) -> TableName {
     if table.schema != nil { return table }
     let found = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run(
@@ -156,6 +168,9 @@ final class PostgresStore: Store {
       try session.asking { (connection) throws(PostgresFailure) in
         if options.transaction.keepsHistory {
           try runs.end(run, owner: owner, exitCode: exitCode, connection)
+          if let count = options.transaction.keptRunCount {
+            try runs.prune(tableOf: run, keeping: count, connection)
+          }
         } else {
           try runs.forget(run, owner: owner, connection)
         }

@@ -62,9 +62,19 @@ struct RecordPlan {
     return rules
   }
 
+  /// The column that marks rows as gone; nil without one, and where it cannot be one, which the sweep says.
+  private var mark: (column: String, mark: RowMark)? {
+    guard let name = table.given.softColumn, let column = found.columnLike(name),
+      let mark = try? RowMark(name, in: found, key: key?.columns ?? [])
+    else { return nil }
+    return (column.name, mark)
+  }
+
   private func changes(of names: [String]) -> [String: OrderedRules.Change] {
     let merge = table.given.merge
     var changes: [String: OrderedRules.Change] = [:]
+    // A row that was marked as gone, and that a record is about, is there again.
+    if let mark { changes[mark.column] = .expression("(\(mark.mark.kept))") }
     for name in names {
       let own = merge.columns.first { SQLName.isSame($0.key, name) }?.value
       if let sql = Self.sql(own ?? merge.rule, name) { changes[name] = .expression(sql) }

@@ -28,7 +28,10 @@ struct TablePreparation {
     facts.columnLimit = Self.columnLimit
     facts.leavesOutUnknown = options.rules.mode == .delete
     var columns = ColumnRegistry()
-    if source.isJSON || source.isBlank { for target in targets { columns.add(target) } }
+    if source.isJSON || source.isBlank {
+      // The mark of rows that are gone is the sweep's.
+      for target in targets where !isMark(target.name) { columns.add(target) }
+    }
     if let control = try control(isInTable: { table.columnLike($0) != nil }) { columns.add(control) }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
     let seen =
@@ -49,6 +52,9 @@ struct TablePreparation {
     target.otherTypes = try otherTypes(table)
     return target
   }
+
+  /// Whether a column marks rows that are gone.
+  private func isMark(_ name: String) -> Bool { SQLName.isSame(name, options.rules.softColumn ?? "") }
 
   /// The columns for which a type is given that is not theirs.
   private func otherTypes(_ table: PostgresTable) throws(UpsurgeError) -> [(
@@ -127,10 +133,11 @@ struct TablePreparation {
     try check(definition, nameByteLimit: nameByteLimit)
     let types = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
     }
-    let columns = zip(definition.columns, stored).map { column, found in
+    var columns = zip(definition.columns, stored).map { column, found in
       let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
       return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
     }
+    for column in definition.columns.dropFirst(stored.count) { columns.append(NewTable.Column(column.name, "text")) }
     let making = NewTable(
       schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
       indexes: options.indexes.wanted.map { NewTable.Index($0) })
@@ -195,7 +202,7 @@ struct TablePreparation {
   private func target(
     _ making: NewTable, _ control: ColumnTarget?, guessed: Set<String>
   ) throws(UpsurgeError) -> TargetTable {
-    var targets = making.columns.map { column in
+    var targets = making.columns.filter { !isMark($0.name) }.map { column in
       let isKey = making.key.contains(column.name)
       var target = ColumnTarget(
         name: column.name, affinity: Self.affinity(of: column.definition),
