@@ -2,9 +2,21 @@
 ///
 /// Records of one context and one file share a parser. What it finds goes to `batch`: one record, under the place where
 /// it stood in the input.
-struct RawRecordParser: ~Copyable {
+package struct RawRecordParser: ~Copyable {
+  /// What must be known of the table.
+  package struct Place {
+    let tableName: String
+    /// Its columns.
+    let targets: [ColumnTarget]
+    let primaryKeyColumns: [String]
+
+    package init(tableName: String, targets: [ColumnTarget], primaryKeyColumns: [String]) {
+      (self.tableName, self.targets, self.primaryKeyColumns) = (tableName, targets, primaryKeyColumns)
+    }
+  }
+
   /// What came of a record's bytes.
-  enum Outcome {
+  package enum Outcome {
     /// The batch holds the record.
     case record
     case rejected(Reject)
@@ -16,8 +28,8 @@ struct RawRecordParser: ~Copyable {
   static let notOneRecord = Reject.Code(rawValue: "not-one-record")
 
   /// The columns of the first record.
-  let columns: [ColumnTarget]
-  var batch: Batch
+  package let columns: [ColumnTarget]
+  package var batch: Batch
   private var csv: CSVParser?
   private var json: JSONParser?
   /// Whether the JSON parser knows whether records are objects or arrays.
@@ -33,8 +45,8 @@ struct RawRecordParser: ~Copyable {
   ///   - byteLimit: what files may take that a record names.
   /// - Throws: `guardRefused` where the table lacks a column that the records have; `usage` where they name files, and
   ///   nobody has said where those are.
-  init(
-    _ context: RejectContext, file: String, schema: TableSchema, rules: UpsertRules, blobFolder: String?,
+  package init(
+    _ context: RejectContext, file: String, place: Place, rules: UpsertRules, blobFolder: String?,
     byteLimit: Int
   ) throws(UpsurgeError) {
     if context.blobEncoding == .file, blobFolder == nil {
@@ -42,8 +54,7 @@ struct RawRecordParser: ~Copyable {
         .usage, "the records name files, which are read only in a folder that you give",
         hint: "upsurge replay \(.blobFolder, "DIR"), where their files lie")
     }
-    let spelling: ColumnTarget.SpellingPolicy = context.keepsSpelling ? .reject : .warn
-    let registry = try Self.registry(context, schema, rules, spelling)
+    let registry = try Self.registry(context, place, rules)
     self.context = context
     self.file = file
     columns = registry.targets
@@ -52,7 +63,7 @@ struct RawRecordParser: ~Copyable {
         encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file, given: blobFolder) : nil,
         byteLimit: byteLimit)
     }
-    policy = Self.policy(context, rules: rules, spelling: spelling)
+    policy = Self.policy(context, rules: rules)
     batch = Batch(sizes: Batch.Sizes(arenaByteCount: 64 << 10, cellCount: 1 << 10, recordCount: 64))
     switch context.layout {
     case .csv(let dialect, let fields):
@@ -67,7 +78,7 @@ struct RawRecordParser: ~Copyable {
 
   /// Reads one record.
   /// - Throws: nothing that the bytes could be blamed for.
-  mutating func parse(_ record: Reject) throws(UpsurgeError) -> Outcome {
+  package mutating func parse(_ record: Reject) throws(UpsurgeError) -> Outcome {
     do throws(UpsurgeError) {
       if csv != nil {
         try read(record.raw)
@@ -182,21 +193,19 @@ struct RawRecordParser: ~Copyable {
 
   /// The fields' columns, and those that the rules speak of.
   private static func registry(
-    _ context: RejectContext, _ schema: TableSchema, _ rules: UpsertRules,
-    _ spelling: ColumnTarget.SpellingPolicy
+    _ context: RejectContext, _ place: Place, _ rules: UpsertRules
   ) throws(UpsurgeError) -> ColumnRegistry {
     var registry = ColumnRegistry()
-    let known = ColumnRegistry(
-      schema.targets(spellingPolicy: spelling, rules: rules, consented: context.consentedColumns))
+    let known = ColumnRegistry(place.targets)
     if case .csv(let dialect, let fields) = context.layout {
       let extra = dialect.ragged == .extra ? [PreparedSource.extraColumn] : []
       for name in fields.compactMap({ $0 }) + extra where registry.slot(named: name) == nil {
-        registry.add(try target(name, schema, rules, context.contract, known))
+        registry.add(try target(name, place, rules, context.contract, known))
       }
     } else {
       for target in known.targets { registry.add(target) }
     }
-    for name in columns(of: rules, schema) where registry.slot(named: name) == nil {
+    for name in columns(of: rules, place) where registry.slot(named: name) == nil {
       if let slot = known.slot(named: name) { registry.add(known.targets[slot]) }
     }
     if let name = rules.tombstone?.column, registry.slot(named: name) == nil {
@@ -206,7 +215,7 @@ struct RawRecordParser: ~Copyable {
   }
 
   private static func target(
-    _ name: String, _ schema: TableSchema, _ rules: UpsertRules, _ contract: SchemaContract,
+    _ name: String, _ place: Place, _ rules: UpsertRules, _ contract: SchemaContract,
     _ known: ColumnRegistry
   ) throws(UpsurgeError) -> ColumnTarget {
     if let slot = known.slot(named: name) { return known.targets[slot] }
@@ -214,30 +223,30 @@ struct RawRecordParser: ~Copyable {
     guard isControl || contract == .quarantine else {
       throw UpsurgeError(
         .guardRefused,
-        "table \(schema.name.escapedForTerminal) has no column \(name.escapedForTerminal), which the records have"
+        "table \(place.tableName.escapedForTerminal) has no column \(name.escapedForTerminal), which the records have"
       )
     }
     return ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn)
   }
 
   /// The columns that rules speak of, whether records have them or not.
-  private static func columns(of rules: UpsertRules, _ schema: TableSchema) -> [String] {
+  private static func columns(of rules: UpsertRules, _ place: Place) -> [String] {
     var names = rules.target.columnNames + rules.merge.columns.keys.sorted()
     if rules.target == .primaryKey, rules.mode != nil, rules.mode != .insert {
-      names += schema.primaryKeyColumns
+      names += place.primaryKeyColumns
     }
     if let newer = rules.merge.newer { names.append(newer.column) }
     return names
   }
 
   private static func policy(
-    _ context: RejectContext, rules: UpsertRules, spelling: ColumnTarget.SpellingPolicy
+    _ context: RejectContext, rules: UpsertRules
   ) -> JSONKeyPolicy {
     var policy = JSONKeyPolicy(unknown: .refuse(table: context.table))
     switch context.contract {
     case .quarantine: policy.unknown = .addUntyped
     case _ where rules.mode == .delete: policy.unknown = .skip
-    case .evolve: policy.unknown = .add(spelling)
+    case .evolve: policy.unknown = .add(context.spellingPolicy)
     case .freeze: break
     }
     if case .json(_, _, let wanted, let renames) = context.layout {

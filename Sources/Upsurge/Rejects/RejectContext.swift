@@ -4,7 +4,7 @@
 ///
 ///     {"upsurge_rejects":1,"table":"t","rules":{"key":["id"]},"contract":"freeze","format":"csv",
 ///      "dialect":{"delimiter":",","quote":"\""},"fields":["id",null,"name"]}
-struct RejectContext: Sendable, Equatable {
+package struct RejectContext: Sendable, Equatable {
   /// How raw bytes become fields.
   enum Layout: Sendable, Equatable {
     /// The column of each field; nil where the field is not loaded.
@@ -14,14 +14,14 @@ struct RejectContext: Sendable, Equatable {
     case json(JSONDialect, header: [String], wanted: [String]?, renames: [String: String])
   }
 
-  var table: String
+  package var table: String
   /// As `RulesText` spells them.
-  var rules: String
+  package var rules: String
   var layout: Layout
   /// What becomes of columns that the table lacks.
-  var contract: SchemaContract
+  package var contract: SchemaContract
   /// Whether a value is a reject when its column would change its spelling, as in a table that the load made.
-  var keepsSpelling = false
+  package var keepsSpelling = false
   /// Columns of the key whose texts are taken for numbers, however they are written.
   var consentedColumns: [String] = []
   var blobEncoding: BlobEncoding?
@@ -34,6 +34,9 @@ struct RejectContext: Sendable, Equatable {
 }
 
 extension RejectContext {
+  /// What becomes of values whose spelling their column would change.
+  package var spellingPolicy: ColumnTarget.SpellingPolicy { keepsSpelling ? .reject : .warn }
+
   /// A hash of what decides how raw bytes are read. The first load of a table makes it, and so has other rules for columns
   /// and values than those after it.
   var identity: UInt64 {
@@ -49,7 +52,7 @@ extension RejectContext {
     _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions
   ) throws(UpsurgeError) {
     let facts = table.facts
-    self.table = facts.name
+    self.table = table.lookupName
     rules = RulesText.encode(table.rules(for: columns.targets))
     contract = facts.isNew ? .evolve : options.table.contract
     keepsSpelling = facts.isNew
@@ -121,7 +124,7 @@ package final class RejectContexts: Sendable {
   }
 
   /// The context of a source as JSON; nil for one that nobody noted.
-  func text(of name: String) -> String? {
+  package func text(of name: String) -> String? {
     entries.withLock {
       guard let entry = $0[name] else { return nil }
       if let text = entry.text { return text }

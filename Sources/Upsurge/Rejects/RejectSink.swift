@@ -46,61 +46,77 @@ final class RejectTableSink: RejectSink {
   func didRollBack() { writer.transactionEnded() }
 }
 
+/// What a database knows of runs and replays that have not ended: files of rejects may be theirs.
+package struct OpenWork {
+  /// For messages: the path of the database, or its URL without a password.
+  let place: String
+  let runs: () throws(UpsurgeError) -> [RunRecord]
+  let replays: () throws(UpsurgeError) -> [ReplayMark]
+
+  package init(
+    place: String, runs: @escaping () throws(UpsurgeError) -> [RunRecord],
+    replays: @escaping () throws(UpsurgeError) -> [ReplayMark]
+  ) {
+    (self.place, self.runs, self.replays) = (place, runs, replays)
+  }
+}
+
 extension LoadOptions {
-  /// The file of this run's rejects, for a store that is not SQLite; nil where they are only counted.
-  /// - Parameters as of `rejectSink`.
+  /// The file of this run's rejects; nil where it has none.
+  /// - Parameters:
+  ///   - table: where the records go.
+  ///   - work: of the database.
+  ///   - sourceNames: the run's sources.
+  ///   - resumed: the earlier part of the run.
+  ///   - note: is told of a file that is not as the earlier part has left it, or holds what another load has rejected.
+  /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
   package func rejectFile(
-    contexts: RejectContexts, sourceNames: [String], resumed: RunRecord?, note: @escaping (RunNote) -> Void
+    for table: String, beside work: OpenWork, contexts: RejectContexts, sourceNames: [String],
+    resumed: RunRecord?, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) -> RejectFile? {
-    guard let path = rejects.path else { return nil }
+    if let resumed { try cutEarlierFiles(of: resumed, work, note: note) }
+    guard case .file(let path) = rejects.target else { return nil }
+    let wasThere = isRegularFile(path)
+    // Locked first: who holds it may end while it is looked at.
     let file = try RejectFile(
-      path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames, continuing: resumed,
-      note: note)
+      path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames,
+      continuing: resumed, note: note)
+    // One that is made here holds nothing of anybody; another process may have made it meanwhile.
+    if wasThere || holdsRejects(path) {
+      try checkReplay(of: path, work)
+      try checkRuns(path, work, table: table, sourceNames, resumed)
+    }
     if let resumed { try file.goOn(after: resumed, note: note) }
     return file
   }
 
   /// Where this run's rejects go; nil where they are only counted.
-  /// - Parameters:
-  ///   - sourceNames: the run's sources.
-  ///   - resumed: the earlier part of the run.
-  ///   - note: is told of a file that is not as the earlier part has left it, or holds what another load has rejected.
+  /// - Parameters as of `rejectFile`.
   /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
   func rejectSink(
     _ connection: Connection, table: String, contexts: RejectContexts, sourceNames: [String],
     resumed: RunRecord?, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) -> (any RejectSink)? {
-    if let resumed { try cutEarlierFiles(of: resumed, connection, note: note) }
-    switch rejects.target {
-    case nil: return nil
-    case .file(let path):
-      let wasThere = isRegularFile(path)
-      // Locked first: who holds it may end while it is looked at.
-      let file = try RejectFile(
-        path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames,
-        continuing: resumed, note: note)
-      // One that is made here holds nothing of anybody; another process may have made it meanwhile.
-      if wasThere || holdsRejects(path) {
-        try checkReplay(of: path, connection)
-        try checkRuns(path, connection, table: table, sourceNames, resumed)
-      }
-      if let resumed { try file.goOn(after: resumed, note: note) }
-      return file
-    case .table:
-      let deliveries =
-        delivery.rules.snapshot == nil
-        ? nil
-        : RejectDeliveries(
-          token: "\(RunOwner().text) \(MonotonicClock.seconds)", owner: delivery.rules.rowState?.owner ?? "",
-          resumedStart: resumed?.startedAt)
-      return try RejectTableSink(connection, table: table, contexts: contexts, deliveries: deliveries)
-    }
+    let work = OpenWork(
+      place: connection.path, runs: { () throws(UpsurgeError) in try RunTable.all(connection) },
+      replays: { () throws(UpsurgeError) in try ReplayMark.all(connection) })
+    let file = try rejectFile(
+      for: table, beside: work, contexts: contexts, sourceNames: sourceNames, resumed: resumed, note: note)
+    if let file { return file }
+    if rejects.target == nil { return nil }
+    let deliveries =
+      delivery.rules.snapshot == nil
+      ? nil
+      : RejectDeliveries(
+        token: "\(RunOwner().text) \(MonotonicClock.seconds)", owner: delivery.rules.rowState?.owner ?? "",
+        resumedStart: resumed?.startedAt)
+    return try RejectTableSink(connection, table: table, contexts: contexts, deliveries: deliveries)
   }
 
   /// Takes rejects of records that are read again out of the files that earlier parts of the run have written, where
   /// `--rejects` is another one now: those files may be replayed too.
   private func cutEarlierFiles(
-    of run: RunRecord, _ connection: Connection, note: (RunNote) -> Void
+    of run: RunRecord, _ work: OpenWork, note: (RunNote) -> Void
   ) throws(UpsurgeError) {
     for path in run.position.rejectPlaces where path != rejects.target?.place && isRegularFile(path) {
       let kept: KeptRejects
@@ -112,7 +128,7 @@ extension LoadOptions {
         throw error
       }
       if kept.isWhole { continue }
-      try checkReplay(of: path, connection)
+      try checkReplay(of: path, work)
       let file = try OutputFile(path: path, option: "\(.rejects)", goesOn: true)
       try file.cut(to: kept.byteCount)
       note(
@@ -126,10 +142,10 @@ extension LoadOptions {
   /// Leaves the file of another run alone that has not ended: what it has rejected stands nowhere else. A run of the
   /// same files into the same table takes that one's place, unless it is a trial.
   private func checkRuns(
-    _ path: String, _ connection: Connection, table: String, _ sourceNames: [String], _ resumed: RunRecord?
+    _ path: String, _ work: OpenWork, table: String, _ sourceNames: [String], _ resumed: RunRecord?
   ) throws(UpsurgeError) {
     let (place, sources) = (rejects.target?.place ?? path, sourceNames.map(SourceName.place))
-    for run in try RunTable.all(connection) where run.state == .running && run.id != resumed?.id {
+    for run in try work.runs() where run.state == .running && run.id != resumed?.id {
       let isReplaced =
         output.dryRun == nil && run.files.map(\.name) == sources && SQLName.isSame(run.job.table, table)
       let hasKept = run.position.rejectsLength(in: place) ?? 0 > 0 && holdsRejects(path)
@@ -139,21 +155,21 @@ extension LoadOptions {
         "\(path.escapedForTerminal) of \(.rejects) holds what run \(run.id) has rejected, which has not ended",
         hint:
           "give another path to \(.rejects); or end that run first by its own command, or give it up: upsurge runs "
-          + "\(connection.path.quotedForShell) \(.forget, run.id)")
+          + "\(work.place.quotedForShell) \(.forget, run.id)")
     }
   }
 
   private func holdsRejects(_ path: String) -> Bool { FileIdentity.byteCount(ofPath: path) ?? 0 > 0 }
 
   /// Leaves a file alone whose replay was cut short: it knows the file by its first lines.
-  private func checkReplay(of path: String, _ connection: Connection) throws(UpsurgeError) {
-    guard let whole = realPath(path), try ReplayMark.all(connection).contains(where: { $0.path == whole })
+  private func checkReplay(of path: String, _ work: OpenWork) throws(UpsurgeError) {
+    guard let whole = realPath(path), try work.replays().contains(where: { $0.path == whole })
     else { return }
     throw UpsurgeError(
       .guardRefused,
       "a replay of \(path.escapedForTerminal) was cut short, and the file of \(.rejects) holds what is left for it",
       hint:
-        "end it first: upsurge replay \(connection.path.quotedForShell) \(path.quotedForShell); or give "
+        "end it first: upsurge replay \(work.place.quotedForShell) \(path.quotedForShell); or give "
         + "another path to \(.rejects)")
   }
 }

@@ -7,13 +7,15 @@
 /// What a replay finds that an earlier one has left, because it was killed or stopped.
 extension FileReplay {
   /// Finishes what an earlier replay of a file that is locked had as good as done.
-  /// - Parameter shown: the path as it was given.
+  /// - Parameters:
+  ///   - shown: the path as it was given.
+  ///   - marks: those that the database holds.
   /// - Returns: the mark after which this replay goes on, or, where it is whole, whose ledger nobody has seen.
   /// - Throws: `guardRefused` where nobody can say which records are stored.
   static func settle(
-    _ path: String, shown: String, _ connection: Connection
+    _ path: String, shown: String, _ marks: [ReplayMark]
   ) throws(UpsurgeError) -> ReplayMark? {
-    let marks = try ReplayMark.all(connection)
+    let marks = marks.filter(\.isOfFile)
     for mark in marks where mark.path != path {
       if try place(in: path, through: mark.doneByteCount) == mark.done { throw moved(mark, shown) }
     }

@@ -14,7 +14,7 @@
 struct FileReplay {
   /// Takes what becomes of the pages.
   private(set) var run: ReplayRun
-  private let connection: Connection
+  private let store: any ReplayStore
   private let reader: RejectFileReader
   private let path: String
   private let rewrite: RejectFileRewrite
@@ -53,15 +53,15 @@ struct FileReplay {
   /// - Throws: `unreadableInput`, `badInput` for what is not a file of rejected records, `databaseBusy`, `guardRefused`,
   ///   `cannotCreate`.
   init(
-    _ path: String, connection: Connection, run: ReplayRun
+    _ path: String, store: any ReplayStore, run: ReplayRun
   ) throws(UpsurgeError) {
-    self.connection = connection
+    self.store = store
     self.run = run
     self.path = try Self.absolute(path)
     // Locked before anything is looked at: runs and other replays may change what is known of it until then.
     var reader = try RejectFileReader(path: path)
-    unfinished = try RunTable.all(connection).filter { $0.state == .running }.map { ($0, CommittedPlace($0)) }
-    let found = try Self.settle(self.path, shown: path, connection)
+    unfinished = try store.runs().filter { $0.state == .running }.map { ($0, CommittedPlace($0)) }
+    let found = try Self.settle(self.path, shown: path, store.marks())
     // What an earlier replay has left may have taken its place.
     if !reader.isInPlace { reader = try RejectFileReader(path: path) }
     self.reader = reader
@@ -90,7 +90,7 @@ struct FileReplay {
       run.control.note(bytes: reader.place.byteCount)
     }
     if run.control.cancellationSignal != nil { return leave() }
-    try store()
+    try storePage()
     try finish()
   }
 
@@ -125,7 +125,7 @@ struct FileReplay {
   /// - Throws: `badInput` where nothing of the run is in the database.
   private func checkCommitted() throws(UpsurgeError) {
     let place = RejectsTarget.file(reader.path).place
-    let isKnown = try RunTable.all(connection).contains { $0.position.rejectsLength(in: place) != nil }
+    let isKnown = try store.runs().contains { $0.position.rejectsLength(in: place) != nil }
     if isKnown { return }
     rewrite.remove()
     throw UpsurgeError(
@@ -179,11 +179,11 @@ struct FileReplay {
   /// A record that an unfinished run will read again is that run's to store, or to reject anew.
   private mutating func fateOfUnfinished(_ record: Reject) -> RejectPage.Fate? {
     let index = unfinished.indices.first {
-      SQLName.isSame(unfinished[$0].run.job.table, tableName)
+      store.isSame(unfinished[$0].run.job.table, tableName)
         && unfinished[$0].place.isAhead(record, in: context?.folder)
     }
     guard let run = index.map({ unfinished[$0].run }) else { return nil }
-    let database = connection.path.quotedForShell
+    let database = store.place.quotedForShell
     return .untried(
       RejectPage.unfinished,
       "run \(run.id) into the table, which has not ended, reads the record again: end it first by its own command, or "
@@ -193,7 +193,7 @@ struct FileReplay {
   /// A line that says how the records below it were read.
   private mutating func begin(_ text: String, _ json: JSONValue) throws(UpsurgeError) {
     if text == contextText { return }
-    try store()
+    try storePage()
     contextText = text
     do throws(UpsurgeError) {
       context = try RejectContext(json)
@@ -210,7 +210,7 @@ struct FileReplay {
     if isUnlike || page.records.count >= run.job.options.pageRecordLimit
       || page.byteCount + line.count > Self.pageByteLimit || page.positions.contains(record.position.counted)
     {
-      try store()
+      try storePage()
     }
     if let fate { page.fates[page.records.count] = fate }
     page.records.append(record)
@@ -223,7 +223,7 @@ struct FileReplay {
   /// A line that is longer than any that a load writes: it stays, and is told of once.
   private mutating func passOn(_ piece: RejectFileReader.Piece) throws(UpsurgeError) {
     if piece.isStart {
-      try store()
+      try storePage()
       try writeContext()
       let place = Position(file: reader.path, line: reader.line)
       let reject = Reject(
@@ -243,12 +243,12 @@ struct FileReplay {
   /// The name under which records are counted that nobody can read.
   private var tableName: String { context?.table ?? "-" }
 
-  private mutating func store() throws(UpsurgeError) {
+  private mutating func storePage() throws(UpsurgeError) {
     defer { page = Page() }
     if page.records.isEmpty { return }
     let (start, startContext) = (rewrite.written, rewrite.context)
     do throws(UpsurgeError) {
-      try store(page.records.indices)
+      try storePage(page.records.indices)
     } catch {
       try goBack(to: start, startContext, after: error)
       // The page cannot be committed: foreign keys are open, or a trigger rolled it back. One record is to blame.
@@ -259,7 +259,7 @@ struct FileReplay {
   private mutating func storeAlone(_ index: Int) throws(UpsurgeError) {
     let (start, startContext) = (rewrite.written, rewrite.context)
     do throws(UpsurgeError) {
-      try store(index..<index + 1)
+      try storePage(index..<index + 1)
     } catch {
       try goBack(to: start, startContext, after: error)
       let record = page.records[index]
@@ -274,13 +274,16 @@ struct FileReplay {
   private func goBack(
     to start: ChainedBytes, _ startContext: String?, after error: UpsurgeError
   ) throws(UpsurgeError) {
-    if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
     guard error.code == .badInput else { throw error }
-    try rewrite.cut(to: start)
-    rewrite.context = startContext
+    try cut(to: start, startContext)
   }
 
-  private mutating func store(_ range: Range<Int>) throws(UpsurgeError) {
+  private func cut(to start: ChainedBytes, _ context: String?) throws(UpsurgeError) {
+    try rewrite.cut(to: start)
+    rewrite.context = context
+  }
+
+  private mutating func storePage(_ range: Range<Int>) throws(UpsurgeError) {
     let records = Array(page.records[range])
     guard let context else {
       let fate = RejectPage.Fate.untried(RejectPage.unreadable, contextFault)
@@ -289,18 +292,23 @@ struct FileReplay {
     }
     var known: [Int: RejectPage.Fate] = [:]
     for (index, fate) in page.fates where range.contains(index) { known[index - range.lowerBound] = fate }
-    var tried = RejectPage(records, context: context, options: run.job.options, fates: known)
-    var isStored = false
-    try connection.beginWriting()
-    try tried.store(on: connection) { (tried) throws(UpsurgeError) in
-      try keep(tried.fates, from: range.lowerBound)
-      isStored = tried.fates.contains(where: \.isGone)
-      if isStored {
-        var whole = progress
-        whole.add(tried.progress, to: tried.table)
-        try writeMark(doneThrough: page.ends[range.upperBound - 1], whole)
+    let (start, startContext) = (rewrite.written, rewrite.context)
+    var (isStored, isAgain) = (false, false)
+    let tried = try store.transaction { (transaction) throws(UpsurgeError) in
+      if isAgain { try cut(to: start, startContext) }
+      isAgain = true
+      var tried = RejectPage(records, context: context, options: run.job.options, fates: known)
+      try transaction.store(&tried) { (tried) throws(UpsurgeError) in
+        try keep(tried.fates, from: range.lowerBound)
+        isStored = tried.fates.contains(where: \.isGone)
+        if isStored {
+          var whole = progress
+          whole.add(tried.progress, to: tried.table)
+          try transaction.write(try nextMark(doneThrough: page.ends[range.upperBound - 1], whole))
+        }
+        return isStored
       }
-      return isStored
+      return tried
     }
     take(tried)
     if isStored {
@@ -348,17 +356,17 @@ struct FileReplay {
     rewrite.context = contextText
   }
 
-  /// Commits with the page how far the replay has come; the new file is on the disk before.
-  private mutating func writeMark(
+  /// How far the replay has come with the next commit; the new file is on the disk before.
+  private mutating func nextMark(
     doneThrough end: ChainedBytes, _ progress: ReplayProgress, isWhole: Bool = false
-  ) throws(UpsurgeError) {
+  ) throws(UpsurgeError) -> ReplayMark {
     try rewrite.sync()
     let mark = ReplayMark(
       path: path, doneByteCount: end.byteCount, doneHash: end.hash,
       keptByteCount: rewrite.written.byteCount, keptHash: rewrite.written.hash, isWhole: isWhole,
       progress: progress.text)
-    try mark.write(connection)
     self.mark = mark
+    return mark
   }
 
   // MARK: - The end
@@ -370,21 +378,18 @@ struct FileReplay {
       if !hasChanged { return rewrite.remove() }
       if mark == nil { return try rewrite.takePlace() }
     }
-    // With FULL this commit syncs the log, and with it all commits before: from here on the file may say so.
-    try connection.execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE")
-    do throws(UpsurgeError) {
-      try writeMark(doneThrough: reader.place, progress, isWhole: true)
-      try connection.execute("COMMIT")
-    } catch {
-      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
-      throw error
-    }
+    // All commits are on the disk with it: from here on the file may say so.
+    try store.writeDurably(try nextMark(doneThrough: reader.place, progress, isWhole: true))
     try rewrite.takePlace()
   }
 
   /// Forgets the ledger, which was seen.
   func acknowledge() throws(UpsurgeError) {
-    if let mark { try connection.writing { () throws(UpsurgeError) in try mark.remove(connection) } }
+    guard let mark else { return }
+    try store.transaction { (transaction) throws(UpsurgeError) in
+      try transaction.remove(mark)
+      try transaction.commit()
+    }
   }
 
   /// Ends a replay that is cut short: what it has stored is marked, and the next one goes on there.

@@ -1,17 +1,17 @@
 /// Rejected records that are tried again in one transaction: neighbours of one context and one input.
-struct RejectPage {
+package struct RejectPage {
   /// What became of a record.
-  enum Fate: Sendable {
+  package enum Fate: Sendable {
     /// It has left: its row is stored, or says what it says already, or it waits in the quarantine.
     case gone
-    /// It was tried, and is rejected again.
+    /// The record was tried, and is rejected again.
     case rejected(Reject)
-    /// It could not be tried, and stays as it is.
+    /// The record could not be tried, and stays as it is.
     case untried(Reject.Code, String)
   }
 
   /// There is no table, column or key for the record.
-  static let noPlace = Reject.Code(rawValue: "no-place")
+  package static let noPlace = Reject.Code(rawValue: "no-place")
   /// The record's end is not there.
   static let cut = Reject.Code(rawValue: "raw-cut")
   /// What a person made of the record cannot be understood.
@@ -20,22 +20,26 @@ struct RejectPage {
   /// A run that has not ended will read the record again.
   static let unfinished = Reject.Code(rawValue: "unfinished")
 
-  let records: [Reject]
-  private(set) var fates: [Fate]
-  private(set) var ledger = Ledger()
+  package let records: [Reject]
+  package var fates: [Fate]
+  package private(set) var ledger = Ledger()
   /// Of the records that were stored, under the places where they stood.
-  private(set) var warnings = WarningLog()
-  private(set) var stages: [(name: String, seconds: Double)] = []
+  package var warnings = WarningLog()
+  package var stages: [(name: String, seconds: Double)] = []
   /// The table as it is called now.
-  private(set) var table: String
-  private let context: RejectContext
-  private let options: ReplayOptions
+  package var table: String
+  package let context: RejectContext
+  /// The schema that the table is in where its name says none; nil is where the server looks.
+  package let schema: String?
+  package let options: ReplayOptions
 
   /// - Parameter fates: what is known of records before they are tried, by index.
   init(
-    _ records: [Reject], context: RejectContext, options: ReplayOptions, fates known: [Int: Fate] = [:]
+    _ records: [Reject], context: RejectContext, schema: String? = nil, options: ReplayOptions,
+    fates known: [Int: Fate] = [:]
   ) {
     self.records = records
+    self.schema = schema
     self.context = context
     self.options = options
     table = context.table
@@ -49,6 +53,7 @@ struct RejectPage {
   /// A page that is not tried: what is to be said of all its records.
   init(_ records: [Reject], table: String, because fate: Fate) {
     self.records = records
+    schema = nil
     self.table = table
     context = RejectContext(
       table: table, rules: "{}", layout: .csv(CSVDialect(), fields: []), contract: .freeze)
@@ -111,8 +116,13 @@ struct RejectPage {
     let rules = try RulesText.decode(context.rules, running: options.returnedSQL)
     let schema = found.namingRowid(for: rules.target)
     let file = records.first?.position.file ?? ""
+    let place = RawRecordParser.Place(
+      tableName: schema.name,
+      targets: schema.targets(
+        spellingPolicy: context.spellingPolicy, rules: rules, consented: context.consentedColumns),
+      primaryKeyColumns: schema.primaryKeyColumns)
     var parser = try RawRecordParser(
-      context, file: file, schema: schema, rules: rules, blobFolder: options.blobFolder,
+      context, file: file, place: place, rules: rules, blobFolder: options.blobFolder,
       byteLimit: options.memory.byteCount / 4)
     let sink = RejectList()
     let writer = try makeWriter(
@@ -172,7 +182,7 @@ struct RejectPage {
   }
 
   /// Counts what the writer has stored, and all others as rejected.
-  private mutating func account(_ stored: Ledger?) {
+  package mutating func account(_ stored: Ledger?) {
     ledger = stored ?? Ledger()
     let others = UInt64(records.count) - ledger.read
     ledger.read += others
@@ -181,7 +191,7 @@ struct RejectPage {
 }
 
 extension RejectPage.Fate {
-  var isGone: Bool {
+  package var isGone: Bool {
     if case .gone = self { return true }
     return false
   }
@@ -203,12 +213,12 @@ extension Position {
 
 extension UpsurgeError {
   /// The words for why none of the records has a place; nil when something else is wrong.
-  fileprivate var noPlaceWords: String? {
+  package var noPlaceWords: String? {
     guard code == .usage || code == .guardRefused else { return nil }
     return messageAndHint
   }
 
-  /// Both in one line.
+  /// Message and hint in one line.
   var messageAndHint: String { message + (hint.map { " (\($0))" } ?? "") }
 }
 

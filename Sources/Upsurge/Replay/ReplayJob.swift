@@ -11,7 +11,7 @@
 /// again as the load has read them. With a `file` it is the records of that file of rejects instead, each stored exactly
 /// once too; what is rejected again is what the file holds afterwards.
 public struct ReplayJob: Sendable {
-  /// Path of the SQLite database.
+  /// Path of the SQLite database, or the name of one that a registered store takes: `postgres://host/database`.
   public var database: String
   /// A file of rejects; nil for what the database keeps.
   public var file: String?
@@ -85,7 +85,7 @@ public struct ReplayOptions: Sendable {
 
   public init() {}
 
-  var returnedSQL: ReturnedSQL { ReturnedSQL(isTrusted: trustsRules) }
+  package var returnedSQL: ReturnedSQL { ReturnedSQL(isTrusted: trustsRules) }
 
   /// So many records make a page, which is a transaction.
   var pageRecordLimit: Int { min(1_000, commitEvery) }

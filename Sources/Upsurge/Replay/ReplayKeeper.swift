@@ -5,40 +5,44 @@
 ///     COMMIT      the ledger of what has left the tables, with what was taken over
 ///     the end     the mark is removed once the summary was seen
 final class ReplayKeeper {
-  private let connection: Connection
+  private let store: any ReplayStore
   private let owner = RunOwner()
   /// What the database holds of this replay; nil as long as that is nothing.
   private var mark: ReplayMark?
   /// What is committed, with what was taken over.
   private(set) var progress = ReplayProgress()
 
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ store: any ReplayStore) { self.store = store }
 
   /// Takes over what earlier replays have committed and nobody has told.
   func takeOver() throws(UpsurgeError) {
-    if try ReplayMark.unseen(connection).isEmpty { return }
-    try connection.writing { () throws(UpsurgeError) in
-      let marks = try ReplayMark.unseen(connection)
-      if marks.isEmpty { return }
+    if try !store.marks().contains(where: \.isUnseen) { return }
+    try store.transaction { (transaction) throws(UpsurgeError) in
+      progress = ReplayProgress()
+      let marks = try transaction.marks().filter(\.isUnseen)
+      if marks.isEmpty { return try transaction.rollback() }
       for mark in marks {
         if let text = mark.progress { progress.add(try ReplayProgress(text)) }
       }
-      try write(progress)
-      for mark in marks { try mark.remove(connection) }
+      try write(progress, in: transaction)
+      for mark in marks { try transaction.remove(mark) }
+      try transaction.commit()
     }
   }
 
   /// Notes in the open transaction what becomes of records with its commit.
   /// - Parameter ledger: of the page; only what has left the tables is noted, as all else is tried again.
-  func willCommit(_ ledger: Ledger, _ warnings: WarningLog, to table: String) throws(UpsurgeError) {
+  func willCommit(
+    _ ledger: Ledger, _ warnings: WarningLog, to table: String, in transaction: any ReplayTransaction
+  ) throws(UpsurgeError) {
     let part = Self.part(ledger, warnings)
     if part.ledger.read == 0 { return }
     var whole = progress
     whole.add(part, to: table)
-    try write(whole)
+    try write(whole, in: transaction)
   }
 
-  /// That page is committed.
+  /// Notes that the page is committed.
   func didCommit(_ ledger: Ledger, _ warnings: WarningLog, to table: String) {
     let part = Self.part(ledger, warnings)
     if part.ledger.read > 0 { progress.add(part, to: table) }
@@ -47,16 +51,17 @@ final class ReplayKeeper {
   /// The ledger was seen.
   func acknowledge() throws(UpsurgeError) {
     guard let mark else { return }
-    try connection.writing { () throws(UpsurgeError) in
-      var last = mark
-      last.progress = progress.text
-      try last.remove(connection)
+    var last = mark
+    last.progress = progress.text
+    try store.transaction { (transaction) throws(UpsurgeError) in
+      try transaction.remove(last)
+      try transaction.commit()
     }
   }
 
-  private func write(_ progress: ReplayProgress) throws(UpsurgeError) {
+  private func write(_ progress: ReplayProgress, in transaction: any ReplayTransaction) throws(UpsurgeError) {
     let mark = ReplayMark(owner: owner, progress: progress.text)
-    try mark.write(connection)
+    try transaction.write(mark)
     self.mark = mark
   }
 

@@ -60,7 +60,7 @@ struct ReplayPage {
     try writer.write(&batch)
     try writer.settle()
     if writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: table, on: connection) }
-    try keeper.willCommit(writer.ledger, WarningLog(), to: table)
+    try keeper.willCommit(writer.ledger, WarningLog(), to: table, in: SQLiteReplay(connection))
     try writer.commit()
     keeper.didCommit(writer.committedLedger, WarningLog(), to: table)
     ledger += writer.committedLedger

@@ -1,49 +1,44 @@
 /// Rejected records: those of the table `upsurge_rejects`, and those of a file.
 extension ReplayRun {
-  /// Tries the records of the table again. A record leaves it in the transaction that stores it.
+  /// Tries the records of a table again. A record leaves it in the transaction that stores it.
   mutating func replayRejects(
-    on connection: Connection, keeper: ReplayKeeper
+    of shelf: RejectShelf, on store: any ReplayStore, keeper: ReplayKeeper
   ) throws(UpsurgeError) {
-    guard try RejectTable.exists(connection) else { return }
-    // What is rejected from now on is for the next replay.
-    let lastID = try StoredReject.lastID(connection)
     var after: Int64 = 0
     while control.cancellationSignal == nil,
       let last = try replayRejects(
-        after: after, through: lastID, count: job.options.pageRecordLimit, on: connection, keeper: keeper)
+        of: shelf, after: after, through: shelf.lastID, count: job.options.pageRecordLimit, on: store,
+        keeper: keeper)
     {
       after = last
     }
-    try connection.beginWriting()
-    do throws(UpsurgeError) {
-      try StoredReject.deleteUnusedContexts(connection)
-      try connection.execute("COMMIT")
-    } catch {
-      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
-      throw error
-    }
+    try store.deleteUnusedContexts(of: shelf)
   }
 
   /// Tries the next page.
   /// - Returns: the id of its last record; nil without one.
   private mutating func replayRejects(
-    after: Int64, through: Int64, count: Int, on connection: Connection, keeper: ReplayKeeper
+    of shelf: RejectShelf, after: Int64, through: Int64, count: Int, on store: any ReplayStore,
+    keeper: ReplayKeeper
   ) throws(UpsurgeError) -> Int64? {
-    try connection.beginWriting()
     var stored: [StoredReject] = []
     do throws(UpsurgeError) {
-      stored = try StoredReject.page(
-        connection, after: after, through: through, count: count,
-        recordByteLimit: job.options.recordByteLimit
-      ).ofOneInput
-      guard let last = stored.last else {
-        try connection.execute("ROLLBACK")
-        return nil
+      let page = try store.transaction { (transaction) throws(UpsurgeError) -> RejectPage? in
+        stored = try transaction.rejects(
+          of: shelf, after: after, through: through, count: count,
+          recordByteLimit: job.options.recordByteLimit
+        ).ofOneInput
+        if stored.isEmpty {
+          try transaction.rollback()
+          return nil
+        }
+        return try tried(stored, of: shelf, in: transaction, keeper: keeper)
       }
-      take(try tried(stored, on: connection, keeper: keeper))
+      guard let page, let last = stored.last else { return nil }
+      keeper.didCommit(page.ledger, page.warnings, to: page.table)
+      take(page)
       return last.id
     } catch {
-      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
       guard error.code == .badInput, let last = stored.last else { throw error }
       // The page cannot be committed: foreign keys are open, or a trigger rolled it back. One record is to blame.
       if stored.count == 1 {
@@ -52,7 +47,7 @@ extension ReplayRun {
       } else {
         for record in stored {
           _ = try replayRejects(
-            after: record.id - 1, through: record.id, count: 1, on: connection, keeper: keeper)
+            of: shelf, after: record.id - 1, through: record.id, count: 1, on: store, keeper: keeper)
         }
       }
       return last.id
@@ -61,11 +56,12 @@ extension ReplayRun {
 
   /// Tries a page in the transaction that is open, which is committed or rolled back then.
   private func tried(
-    _ stored: [StoredReject], on connection: Connection, keeper: ReplayKeeper
+    _ stored: [StoredReject], of shelf: RejectShelf, in transaction: any ReplayTransaction,
+    keeper: ReplayKeeper
   ) throws(UpsurgeError) -> RejectPage {
     let records = stored.map(\.reject)
     if let byteCount = stored[0].omittedByteCount {
-      try connection.execute("ROLLBACK")
+      try transaction.rollback()
       return RejectPage(
         records, table: stored[0].table, because: .untried(.tooLarge, job.options.tooLarge(byteCount).text))
     }
@@ -73,7 +69,7 @@ extension ReplayRun {
     do throws(UpsurgeError) {
       context = try RejectContext(JSONValue(stored[0].context ?? ""))
     } catch {
-      try connection.execute("ROLLBACK")
+      try transaction.rollback()
       let what = stored[0].context == nil ? "is gone" : "cannot be understood: \(error.message)"
       return RejectPage(
         records, table: stored[0].table,
@@ -82,28 +78,29 @@ extension ReplayRun {
     }
     // A person may have sent the records elsewhere.
     context.table = stored[0].table
-    var page = RejectPage(records, context: context, options: job.options)
-    try page.store(on: connection) { (page) throws(UpsurgeError) in
+    var page = RejectPage(records, context: context, schema: shelf.schema, options: job.options)
+    try transaction.store(&page) { (page) throws(UpsurgeError) in
       var hasChanged = false
       for (record, fate) in zip(stored, page.fates) {
         switch fate {
-        case .gone: try StoredReject.delete(record.id, connection)
+        case .gone: try transaction.delete(record.id, of: shelf)
         case .rejected(let reject) where reject.reason != record.reason || reject.code != record.code:
-          try StoredReject.update(record.id, to: reject, connection)
+          try transaction.update(record.id, to: reject, of: shelf)
         case .rejected, .untried: continue
         }
         hasChanged = true
       }
-      if hasChanged { try keeper.willCommit(page.ledger, page.warnings, to: page.table) }
+      if hasChanged {
+        try keeper.willCommit(page.ledger, page.warnings, to: page.table, in: transaction)
+      }
       return hasChanged
     }
-    keeper.didCommit(page.ledger, page.warnings, to: page.table)
     return page
   }
 
   /// Tries the records of a file again.
-  mutating func replay(file: String, on connection: Connection) throws(UpsurgeError) {
-    var replay = try FileReplay(file, connection: connection, run: self)
+  mutating func replay(file: String, on store: any ReplayStore) throws(UpsurgeError) {
+    var replay = try FileReplay(file, store: store, run: self)
     do throws(UpsurgeError) {
       try replay.replayAll()
     } catch {

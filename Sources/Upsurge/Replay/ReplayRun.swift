@@ -21,42 +21,77 @@ struct ReplayRun {
     self.job = job
     self.control = control
     self.note = note
-    summary = ReplaySummary(database: job.database, file: job.file)
+    summary = ReplaySummary(database: SourceName.redacted(job.database), file: job.file)
   }
 
   /// - Throws: `unreadableInput` when there is no database; what writing throws.
   mutating func replayAll() throws(UpsurgeError) {
     defer { summary.rejectsByReason = RunSummary.sorted(rejectCounts) }
+    try job.options.validate()
+    if let provider = StoreRegistry.provider(of: job.database) { return try replayAll(by: provider) }
     let options = job.options
-    try options.validate()
     let connection = try Connection(
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout,
       vfs: options.vfsName, isCancelled: { [control] in control.cancellationSignal != nil })
+    let store = SQLiteReplay(connection)
     // Before anything is written, so that a file that cannot be read costs nothing.
-    if job.file == nil, try !QuarantineTable.exists(connection), try !RejectTable.exists(connection),
-      try ReplayMark.unseen(connection).isEmpty
-    {
-      return note(RunNote(.info, "no record is kept in \(job.database)"))
-    }
+    if job.file == nil, try !QuarantineTable.exists(connection), try keepsNothing(store) { return }
     control.note(stage: .replaying)
     if let file = job.file { try RejectFileReader.check(file) }
     try connection.configure(
       durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
     defer { connection.noteSwitchToWAL(of: job.database, note) }
     if let file = job.file {
-      try replay(file: file, on: connection)
+      try replay(file: file, on: store)
     } else {
-      let keeper = ReplayKeeper(connection)
-      try keeper.takeOver()
-      goOn(after: keeper.progress)
-      ending = { () throws(UpsurgeError) in try keeper.acknowledge() }
-      try noteTotal(on: connection)
-      try replayQuarantine(on: connection, keeper: keeper)
-      try replayRejects(on: connection, keeper: keeper)
+      let total = try QuarantineTable.exists(connection) ? QuarantineTable.count(connection) : 0
+      try replayKept(on: store, others: total) { (run, keeper) throws(UpsurgeError) in
+        try run.replayQuarantine(on: connection, keeper: keeper)
+      }
     }
     // Another program that reads may keep the log; the rows are committed all the same.
     control.note(stage: .finishing)
     if connection.hasCommitted { try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+  }
+
+  /// Tries what a server keeps, or the records of a file in it.
+  private mutating func replayAll(by provider: any StoreProvider) throws(UpsurgeError) {
+    guard let provider = provider as? any ReplayProvider else {
+      throw UpsurgeError(.usage, "no record can be tried again in \(provider.name)")
+    }
+    if let file = job.file { try RejectFileReader.check(file) }
+    let store = try provider.replay(
+      for: job, ReadCancellation(asking: { [control] in control.cancellationSignal != nil }))
+    if job.file == nil, try keepsNothing(store) { return }
+    control.note(stage: .replaying)
+    if let file = job.file { return try replay(file: file, on: store) }
+    try replayKept(on: store)
+  }
+
+  /// Says so where there is nothing to try again.
+  private func keepsNothing(_ store: any ReplayStore) throws(UpsurgeError) -> Bool {
+    guard try store.shelves().isEmpty, try !store.marks().contains(where: \.isUnseen) else { return false }
+    note(RunNote(.info, "no record is kept in \(summary.database)"))
+    return true
+  }
+
+  /// Tries what the database keeps.
+  /// - Parameters:
+  ///   - others: how many records there are besides the rejects.
+  ///   - replayOthers: tries them.
+  private mutating func replayKept(
+    on store: any ReplayStore, others: UInt64 = 0,
+    _ replayOthers: (inout ReplayRun, ReplayKeeper) throws(UpsurgeError) -> Void = { _, _ in }
+  ) throws(UpsurgeError) {
+    let keeper = ReplayKeeper(store)
+    try keeper.takeOver()
+    goOn(after: keeper.progress)
+    ending = { () throws(UpsurgeError) in try keeper.acknowledge() }
+    let total = try store.shelves().reduce(summary.resumedCount + others) { $0 + $1.count }
+    control.note(totalRecords: total)
+    try replayOthers(&self, keeper)
+    // What is rejected from now on is for the next replay.
+    for shelf in try store.shelves() { try replayRejects(of: shelf, on: store, keeper: keeper) }
   }
 
   /// Begins with the ledger of an earlier replay that ended early, or whose ledger nobody has seen.
@@ -89,14 +124,6 @@ struct ReplayRun {
   func noteProgress() {
     let ledger = summary.ledger
     control.note(records: ledger.read, rejects: ledger.rejected, stage: .replaying)
-  }
-
-  /// Says how many records there are in all, where the database keeps them.
-  private func noteTotal(on connection: Connection) throws(UpsurgeError) {
-    var total = summary.resumedCount
-    if try QuarantineTable.exists(connection) { total += try QuarantineTable.count(connection) }
-    if try RejectTable.exists(connection) { total += try StoredReject.count(connection) }
-    control.note(totalRecords: total)
   }
 
   /// Replays the next page.

@@ -2,6 +2,8 @@
 package protocol StoreTable {
   /// What the reading thread must know to find a column for each field.
   var facts: TableFacts { get }
+  /// The name by which a replay finds the table again.
+  var lookupName: String { get }
   /// The run's first columns, in slot order.
   var columns: ColumnRegistry { get }
   /// The columns of `columns` that the table has; the others come with their first batch.
@@ -19,4 +21,8 @@ package protocol StoreTable {
 
   /// What storing the same records again would do twice; nil where that changes nothing.
   func repetition(options: LoadOptions) -> RunSummary.Repetition?
+}
+
+extension StoreTable {
+  package var lookupName: String { facts.name }
 }

@@ -4,7 +4,7 @@ extension CommandGuide {
     "replay", abstract: "Try quarantined and rejected records again.",
     forms: ["[OPTIONS] DATABASE [FILE]"],
     arguments: [
-      Argument("DATABASE", "The SQLite database."),
+      Argument("DATABASE", "The SQLite database, or postgres://USER@HOST/DATABASE."),
       Argument("FILE", "A file of rejects. Without it, what the database keeps."),
     ],
     examples: ["upsurge replay shop.db", "upsurge replay shop.db bad.ndjson"],
@@ -64,8 +64,8 @@ extension CommandGuide {
     "trust", "Databases and files of others", about: "what a foreign database or file may do",
     text: """
       A foreign database or file can do nothing by itself. It names no file to be read: only --blob-folder does. SQL in \
-      its rules runs only if it computes with the record and its row. --trust-rules runs all of it. Records that are \
-      not tried stay, with the reason.
+      its rules runs only if it computes with the record and its row, and not at all on a server. --trust-rules runs \
+      all of it. Records that are not tried stay, with the reason.
       """)
 
   private static let moreReplayExamples = Section(

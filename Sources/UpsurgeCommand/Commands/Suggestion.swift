@@ -3,12 +3,33 @@ enum Suggestion {
   /// Options that every command has.
   private static let ofAll = ["help", "help-all"]
 
+  /// What other programs call our commands.
+  private static let commands = [
+    "import": "load", "insert": "load", "upsert": "load", "copy": "load", "tables": "inspect", "schema": "inspect",
+    "show": "inspect", "list": "inspect", "describe": "inspect", "history": "runs", "retry": "replay", "sync": "mirror",
+    "check": "status",
+  ]
+
+  /// What other programs call our options.
+  private static let options = [
+    "sep": "delimiter", "separator": "delimiter", "quotechar": "quote", "quote-char": "quote", "escapechar": "escape",
+    "skip-rows": "skip-lines", "skiprows": "skip-lines", "nullstr": "null", "null-value": "null", "limit": "stop-after",
+    "head": "stop-after", "primary-key": "key", "pk": "key", "dtype": "type", "batch-size": "commit-every",
+    "batch": "commit-every", "chunk-size": "commit-every", "timeout": "busy-timeout", "truncate": "sweep",
+    "upsert": "mode", "errors": "on-error", "ignore-errors": "on-error", "skip-errors": "on-error", "max-errors": "max-rejects",
+  ]
+
+  /// The command that somebody may have meant.
+  static func command(nearest word: String) -> String? {
+    commands[word.lowercased()] ?? NearestWord.find(word, in: CommandGuide.commands.map(\.name))
+  }
+
   /// What is said of a first word that is no command; nil where it is one, or an option.
   static func unknownCommand(_ word: String) -> String? {
     let parsed = Root.configuration.subcommands.map { $0._commandName }
     if word.isEmpty || word.hasPrefix("-") || parsed.contains(word) || word == "help" { return nil }
     let known = CommandGuide.commands.map(\.name)
-    let nearest = NearestWord.find(word, in: known).map { "; did you mean \($0)?" } ?? ""
+    let nearest = command(nearest: word).map { "; did you mean \($0)?" } ?? ""
     return "there is no command \(word)\(nearest)\n  commands: \(known.joined(separator: ", "))"
   }
 
@@ -22,7 +43,9 @@ enum Suggestion {
     let word = message[start.upperBound...].prefix { $0 != "'" }
     let end = message[start.upperBound...].firstIndex(of: "\n") ?? message.endIndex
     let name = word.prefix { $0 != "=" }
-    let nearest = NearestWord.find(String(name), in: guide.options.map(\.name) + ofAll)
+    let known = guide.options.map(\.name) + ofAll
+    let own = options[String(name)].flatMap { known.contains($0) ? $0 : nil }
+    let nearest = own ?? NearestWord.find(String(name), in: known)
     let question = nearest.map { ". Did you mean '--\($0)'?" } ?? ""
     return message[..<start.lowerBound] + "\(opening)\(word)'\(question)" + message[end...]
   }

@@ -24,12 +24,17 @@ package struct ReturnedSQL: Sendable {
     if isTrusted { return }
     for sql in rules.expressions where !given.contains(sql) {
       guard let reason = SQLFragment(sql).foreignPart else { continue }
-      throw UpsurgeError(
-        .usage,
-        "the rules that were kept with the records hold SQL with \(reason), which is not run when it comes from a database or "
-          + "a file: \(String(sql.prefix(120)).escapedForTerminal)",
-        hint: "\(command: "upsurge replay \(.trustRules)") runs it; use that only where you know who wrote the rules")
+      throw Self.refusal(of: sql, " with \(reason)")
     }
+  }
+
+  /// - Parameter part: what is in it that is not run; empty where none is.
+  package static func refusal(of sql: String, _ part: String = "") -> UpsurgeError {
+    UpsurgeError(
+      .usage,
+      "the rules that were kept with the records hold SQL\(part), which is not run when it comes from a database or "
+        + "a file: \(String(sql.prefix(120)).escapedForTerminal)",
+      hint: "\(command: "upsurge replay \(.trustRules)") runs it; use that only where you know who wrote the rules")
   }
 }
 

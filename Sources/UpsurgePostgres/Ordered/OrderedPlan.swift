@@ -31,11 +31,9 @@ package struct OrderedPlan: Sendable, Equatable {
 
   package init(_ shape: RecordShape, _ capabilities: Capabilities) {
     self.shape = shape
-    // A row that goes to a partition has system columns only where it was made over for it.
-    let hasPartitions =
-      shape.table.kind == .partitioned || shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions
+    // A row that goes to a partition has system columns only where it was made over for it; those of Citus's shards, too.
     // Who may read some columns may not read system columns.
-    let readsXmax = capabilities.hasXmax && !hasPartitions && shape.table.rights.selects
+    let readsXmax = capabilities.hasXmax && !shape.table.hasPartitions && shape.table.rights.selects
     insertedTest = capabilities.hasReturningOld ? .old : readsXmax ? .xmax : .joined
   }
 

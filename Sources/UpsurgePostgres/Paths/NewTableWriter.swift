@@ -8,7 +8,7 @@ package struct NewTableWriter: ~Copyable {
   package enum Ending: Sendable, Equatable {
     /// The table has its name, its key and its indexes.
     case complete
-    /// It is empty, and all records are to be stored again.
+    /// The table is empty, and all records are to be stored again.
     case keyComesTwice
   }
 

@@ -6,8 +6,8 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// The transactions of one run, each of which stands alone: it locks the run's row, looks whose it is and where it stands, stores
-/// records, and writes down the new position with them.
+/// The transactions of one run or replay, each of which stands alone: it locks a row, looks whose it is and where the run stands,
+/// stores records, and writes down the new position with them.
 ///
 ///     perform("100", to: "200") { connection in … }
 ///
@@ -25,9 +25,7 @@ package final class FencedTransactions {
   }
 
   private let target: PostgresTarget
-  private let runs: PostgresRuns
-  private let run: Int64
-  private let owner: String
+  private let row: any FenceRow
   private let settings: TransactionSettings
   private let patience: Patience
   private let cancellation: ReadCancellation?
@@ -39,13 +37,23 @@ package final class FencedTransactions {
   /// Commits; tests put connections in it that break.
   var commit: (PostgresConnection) throws(PostgresFailure) -> Bool = { connection throws(PostgresFailure) in try connection.commit() }
 
-  /// - Parameter owner: what the run's row calls this process.
+  /// - Parameter row: what is locked, and says where the work stands.
   package init(
+    to target: PostgresTarget, row: any FenceRow, settings: TransactionSettings = TransactionSettings(),
+    patience: Patience = Patience(), cancellation: ReadCancellation? = nil
+  ) {
+    (self.target, self.row) = (target, row)
+    (self.settings, self.patience, self.cancellation) = (settings, patience, cancellation)
+  }
+
+  /// - Parameter owner: what the run's row calls this process.
+  package convenience init(
     to target: PostgresTarget, runs: PostgresRuns, run: Int64, owner: String, settings: TransactionSettings = TransactionSettings(),
     patience: Patience = Patience(), cancellation: ReadCancellation? = nil
   ) {
-    (self.target, self.runs, self.run, self.owner) = (target, runs, run, owner)
-    (self.settings, self.patience, self.cancellation) = (settings, patience, cancellation)
+    self.init(
+      to: target, row: RunRow(runs: runs, run: run, owner: owner), settings: settings, patience: patience,
+      cancellation: cancellation)
   }
 
   /// Stores a part of the run whose end is known before.
@@ -77,7 +85,7 @@ package final class FencedTransactions {
       do throws(PostgresFailure) {
         let connection = try connect()
         try connection.run(settings.beginSQL)
-        guard let standing = try runs.lock(run, connection), standing.owner == owner else { throw takenOver }
+        guard let standing = try row.lock(connection), standing.owner == row.owner else { throw takenOver }
         if let pending, isLast ? standing.isComplete : standing.position == pending.position {
           foundCommitCount += 1
           connection.rollback()
@@ -88,7 +96,7 @@ package final class FencedTransactions {
         pending = nil
         let (result, after) = try body(connection)
         precondition(isLast || before != after.position, "a part that moves nothing cannot be told from none")
-        guard try runs.advance(run, to: after, isComplete: isLast, connection) else { throw takenOver }
+        guard try row.advance(to: after, isComplete: isLast, connection) else { throw takenOver }
         pending = (result, after.position)
         if try commit(connection) { return result }
         throw PostgresFailure(.other, "the server has rolled the transaction back")
@@ -128,7 +136,7 @@ package final class FencedTransactions {
     return made
   }
 
-  private var takenOver: PostgresFailure { PostgresFailure(.takenOver, "another process has taken up the run, or it was forgotten") }
+  private var takenOver: PostgresFailure { PostgresFailure(.takenOver, row.loss) }
 
   private func pause(_ seconds: Double) throws(PostgresFailure) {
     let end = SocketWait.now + seconds

@@ -13,15 +13,6 @@ extension TableName {
     return try PostgresTable.read(name: text, connection)
   }
 
-  /// The name by which a source finds a table, with quotes where it has a dot of its own.
-  /// - Parameter schema: nil where `search_path` finds it.
-  static func asSource(schema: String?, name: String) -> String {
-    [schema, name].compactMap { $0 }.map {
-      $0.contains(where: { ".\"".contains($0) }) ? $0.quotedForPostgres : $0
-    }
-    .joined(separator: ".")
-  }
-
   /// The error for a table that is not there.
   static func missing(_ text: String, on connection: PostgresConnection) throws(PostgresFailure)
     -> UpsurgeError

@@ -22,7 +22,6 @@ package struct BatchParts: Sendable {
   /// What is to be done; the next one is the last.
   private var pieces: [Piece] = []
   private let savepoints: Savepoints
-  /// Workers of Citus say XX000 for what a record has done.
   private let hidesFailures: Bool
   /// How many records are tried at once.
   private var window = Int.max
@@ -33,9 +32,8 @@ package struct BatchParts: Sendable {
   ///   - records: the indexes of those that are to be stored.
   ///   - isWhole: whether one transaction is to hold all of them, whatever that costs.
   package init(_ records: Range<Int>, _ capabilities: Capabilities, isWhole: Bool = false) {
-    let findsWithin = capabilities.hasSavepoints && capabilities.family != .citus
-    savepoints = isWhole ? .unbounded : findsWithin ? .bounded : .none
-    hidesFailures = capabilities.family == .citus
+    savepoints = isWhole ? .unbounded : capabilities.findsBadRecords ? .bounded : .none
+    hidesFailures = capabilities.hidesFailures
     if !records.isEmpty { pieces = [Piece(records: records)] }
   }
 
@@ -69,7 +67,7 @@ package struct BatchParts: Sendable {
   /// Notes that the transaction of the next part was rolled back because of a record. It comes again in halves, or as a reject.
   /// - Throws: the failure, where it is not the fault of a record.
   package mutating func failed(_ failure: PostgresFailure) throws(PostgresFailure) {
-    guard failure.kind == .record || hidesFailures && failure.sqlState == "XX000" else { throw failure }
+    guard failure.isOfRecord(hidden: hidesFailures) else { throw failure }
     guard let part = next, let piece = pieces.popLast() else { preconditionFailure("no part is open") }
     if !pieces.isEmpty { pieces[pieces.count - 1].isOtherHalf = false }
     if part.records.upperBound < piece.records.upperBound {
@@ -91,11 +89,27 @@ package struct BatchParts: Sendable {
   }
 }
 
+extension Capabilities {
+  /// Whether bad records are found within a transaction, which goes on without them.
+  var findsBadRecords: Bool { hasSavepoints && family != .citus }
+
+  /// Workers of Citus say XX000 for what a record has done.
+  var hidesFailures: Bool { family == .citus }
+}
+
+extension PostgresFailure {
+  /// Whether a record is to blame.
+  /// - Parameter hidesFailures: of the server.
+  func isOfRecord(hidden hidesFailures: Bool) -> Bool {
+    kind == .record || hidesFailures && sqlState == "XX000"
+  }
+}
+
 /// A part of a batch that one transaction stores.
 package struct BatchPart: Sendable, Equatable {
   /// The indexes of its records in the batch.
   package var records: Range<Int>
-  /// Its only record, where that was found to be bad: nothing is sent.
+  /// The only record of the part, where that was found to be bad: nothing is sent.
   package var rejected: BatchOutcomes.Rejected?
   /// With which bad records are found within the transaction, if there are any.
   package var savepoints: Savepoints

@@ -17,7 +17,7 @@ public enum PostgresStores {
   }
 }
 
-struct PostgresProvider: StoreProvider {
+struct PostgresProvider: ReplayProvider {
   var name: String { "PostgreSQL" }
   var prefixes: [String] { ["postgres://", "postgresql://"] }
 
@@ -25,13 +25,28 @@ struct PostgresProvider: StoreProvider {
     try PostgresStore(job, cancellation)
   }
 
-  func runs(in database: String) throws(UpsurgeError) -> [RunRecord] {
+  func shelf(for job: LoadJob) throws(UpsurgeError) -> any MirrorShelf {
+    try PostgresStore(job, ReadCancellation())
+  }
+
+  func notes(in notes: NoteTable, database: String) throws(UpsurgeError) -> StoredNotes {
     let session = try ServerSession(database)
     return try session.asking { (connection) throws(PostgresFailure) in
-      var records: [PostgresRuns.Row] = []
-      for runs in try PostgresRuns.found(connection) { records += try runs.all(connection) }
-      return records
-    }.map { (row) throws(UpsurgeError) in try RunRecord(row) }
+      var stored = StoredNotes(rows: [], now: "")
+      for table in try StateTable.found(notes, connection) { stored.rows += try table.rows(where: "true", [], connection) }
+      stored.now = try connection.run("SELECT \(AcceptanceNotes.now)", []).first?.text(0) ?? ""
+      return stored
+    }
+  }
+
+  func runs(in database: String) throws(UpsurgeError) -> [RunRecord] {
+    try ServerSession(database).runs()
+  }
+
+  func replay(
+    for job: ReplayJob, _ cancellation: ReadCancellation
+  ) throws(UpsurgeError) -> any ReplayStore {
+    try PostgresReplay(job, cancellation)
   }
 
   func forget(_ run: Int64, in database: String) throws(UpsurgeError) -> Bool {
@@ -55,13 +70,9 @@ struct PostgresProvider: StoreProvider {
 extension PostgresRuns {
   /// The tables of runs of a database, one for each schema that has some.
   static func found(_ connection: PostgresConnection) throws(PostgresFailure) -> [PostgresRuns] {
-    let sql = """
-      SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1
-      """
     var found: [PostgresRuns] = []
-    for row in try connection.run(sql, [.text(name)]).rows {
-      let runs = PostgresRuns(schema: row.text(0) ?? "")
+    for schema in try ServerLayout.schemas(having: .runs, connection) {
+      let runs = PostgresRuns(schema: schema)
       if try runs.isOurs(connection) { found.append(runs) }
     }
     return found

@@ -22,7 +22,7 @@ final class PostgresStore: Store {
       try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
     }
     session.rights.add(
-      name.schema ?? defaultSchema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
+      stateSchema(beside: name), PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
     )
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
@@ -42,8 +42,43 @@ final class PostgresStore: Store {
 
   // MARK: - Runs
 
+  /// What has not ended in the database: files of rejects may be its.
+  var openWork: OpenWork {
+    OpenWork(
+      place: place, runs: { [session] () throws(UpsurgeError) in try session.runs() },
+      replays: { [session] () throws(UpsurgeError) in try session.replayMarks() })
+  }
+
+  /// The tables of rejects beside a table, ready to take some; nil where the run keeps none there.
+  /// - Throws: `guardRefused` where others have the name of one.
+  func rejects(beside table: TableName) throws(UpsurgeError) -> PostgresRejects? {
+    if options.rejects.target != .table { return nil }
+    let rejects = PostgresRejects(schema: table.schema ?? defaultSchema)
+    let isTrial = options.output.dryRun != nil
+    let look = try session.asking { (connection) throws(PostgresFailure) in
+      let found = try rejects.look(connection)
+      guard case .nothing = found, !isTrial else { return found }
+      try rejects.make(connection)
+      return try rejects.look(connection)
+    }
+    if case .refused(let error) = look { throw error }
+    return rejects
+  }
+
   /// The table of runs beside a table.
-  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: table.schema ?? defaultSchema) }
+  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: stateSchema(beside: table)) }
+
+  /// The schema of the engine's own tables.
+  func stateSchema(beside table: TableName) -> String {
+    options.table.stateSchema ?? table.schema ?? defaultSchema
+  }
+
+  /// What notes and messages call a table: with its schema, where that is not the one of names without.
+  func noteName(of table: TableName) -> String {
+    func part(_ name: String) -> String { name.contains(".") ? "\"\(name)\"" : name }
+    guard let schema = table.schema, schema != defaultSchema else { return part(table.name) }
+    return "\(part(schema)).\(part(table.name))"
+  }
 
   func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] {
     let wanted = try place(of: TableName(table))
@@ -64,7 +99,9 @@ final class PostgresStore: Store {
   /// What stands of a run whose process has ended: the server may still be at its last COMMIT, which is waited for.
   /// - Parameter isOwn: whether it is this process's, whose connection has broken.
   /// - Returns: nil where it was forgotten.
-  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError) -> RunRecord? {
+  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError)
+    -> RunRecord?
+  {
     guard run.state == .running, isOwn || run.livePID == nil else { return run }
     let rows = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       _ = try runs.lock(run.id, connection)
@@ -74,7 +111,7 @@ final class PostgresStore: Store {
   }
 
   /// Where a table is, or would be made.
-  private func place(of table: TableName) throws(UpsurgeError) -> TableName {
+  func place(of table: TableName) throws(UpsurgeError) -> TableName {
     if table.schema != nil { return table }
     let found = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run(
@@ -131,6 +168,9 @@ final class PostgresStore: Store {
       try session.asking { (connection) throws(PostgresFailure) in
         if options.transaction.keepsHistory {
           try runs.end(run, owner: owner, exitCode: exitCode, connection)
+          if let count = options.transaction.keptRunCount {
+            try runs.prune(tableOf: run, keeping: count, connection)
+          }
         } else {
           try runs.forget(run, owner: owner, connection)
         }
@@ -141,6 +181,14 @@ final class PostgresStore: Store {
   // MARK: - The table
 
   func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> TargetTable? {
+    var table = try preparedTable(for: input, options: options)
+    table.givenName = TableName.asSource(schema: name.schema, name: name.name)
+    return table
+  }
+
+  private func preparedTable(
+    for input: LoadInput, options: LoadOptions
+  ) throws(UpsurgeError) -> TargetTable {
     let place = try place(of: name)
     let wasMade = input.beginning.resumption?.position.madeTable ?? false
     let found = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
@@ -150,7 +198,7 @@ final class PostgresStore: Store {
       place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty,
       options: options, session: session)
     if let found {
-      try check(found)
+      try found.checkTakesRecords(by: options.rules)
       if wasMade { try checkOnlyTable(place) }
       return try preparation.existing(found)
     }
@@ -195,55 +243,6 @@ final class PostgresStore: Store {
       .guardRefused,
       "\(place.shown.escapedForTerminal) is the name of a sequence, an index or a type, so no table can have it",
       hint: "give the table another name")
-  }
-
-  /// - Throws: `usage` for what no record can be stored in, or not in one transaction.
-  private func check(_ table: PostgresTable) throws(UpsurgeError) {
-    let shown = TableName(schema: table.schema, name: table.name).shown.escapedForTerminal
-    switch table.kind {
-    case .materializedView:
-      throw UpsurgeError(
-        .usage, "\(shown) is a materialized view, which only REFRESH fills",
-        hint: "load the tables that it is made of")
-    case .view where !table.triggers.contains(where: \.isInsteadOf):
-      throw UpsurgeError(
-        .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
-        hint: "load the table that it shows")
-    case .view where !options.rules.key.isEmpty:
-      throw UpsurgeError(
-        .usage, "\(shown) is a view, which has no key", hint: "load the table that it shows")
-    case .foreign:
-      if !options.rules.key.isEmpty {
-        throw UpsurgeError(
-          .usage, "\(shown) is a table of another server, which has no key here",
-          hint: "load the table on its own server")
-      }
-    default: break
-    }
-    if table.hasForeignPartitions, !options.rules.key.isEmpty || table.primaryKey != nil {
-      throw UpsurgeError(
-        .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
-        hint: "load each partition on its own server")
-    }
-    try checkRules(of: table, shown)
-  }
-
-  /// - Throws: `usage` for a rule that PostgreSQL does not combine with statements that count what they store.
-  private func checkRules(of table: PostgresTable, _ shown: String) throws(UpsurgeError) {
-    let hasKey = !options.rules.key.isEmpty || table.primaryKey != nil
-    let events: Set<PostgresRule.Event> =
-      switch options.rules.mode ?? (hasKey ? .upsert : .insert) {
-      case .insert: [.insert]
-      case .update: [.update]
-      case .delete: [.delete]
-      default: [.insert, .update]
-      }
-    let deletes: Set<PostgresRule.Event> = options.rules.tombstone == nil ? [] : [.delete]
-    guard let rule = table.rules.first(where: { events.union(deletes).contains($0.event) }) else { return }
-    throw UpsurgeError(
-      .usage,
-      "\(shown) has the rule \(rule.name.escapedForTerminal) on \(rule.event.rawValue), and what a rule stores cannot be counted",
-      hint: "make a trigger of the rule, and DROP RULE \(rule.name.escapedForTerminal) ON \(shown)")
   }
 
   func setUp(_ table: inout TargetTable, for input: LoadInput) {}

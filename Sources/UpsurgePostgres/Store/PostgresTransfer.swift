@@ -3,6 +3,27 @@ import UpsurgeRecords
 import UpsurgeState
 import UpsurgeStorage
 
+/// Where the rejects of a run are kept.
+private struct KeptRecords {
+  let file: RejectFile?
+  let table: PostgresRejects?
+  /// Where the earlier part of the run has left off.
+  let earlierPosition: RunPosition
+
+  /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
+  init(
+    _ store: PostgresStore, _ target: TargetTable, _ context: StoreContext, resumed: RunRecord?
+  ) throws(UpsurgeError) {
+    file = try context.options.rejectFile(
+      for: context.job.table, beside: store.openWork, contexts: context.contexts,
+      sourceNames: context.sourceNames, resumed: resumed, note: context.note)
+    table = try store.rejects(beside: target.name)
+    earlierPosition = resumed?.position ?? RunPosition()
+  }
+
+  var isNowhere: Bool { file == nil && table == nil }
+}
+
 /// Takes records into a table of PostgreSQL: each transaction stores a batch, the rejects and the place in the input together.
 /// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
@@ -11,7 +32,9 @@ final class PostgresTransfer: StoreTransfer {
   private let context: StoreContext
   private let transactions: RunTransactions
   private let batches: BatchStore
-  private let rejectFile: RejectFile?
+  private let kept: KeptRecords
+  /// Removes what a snapshot no longer has; nil where the records are none.
+  private let snapshot: SnapshotSweep?
   private(set) var inputPlace = InputPlace()
   private var last: InputPlace.Record?
   private var isDone = false
@@ -38,9 +61,9 @@ final class PostgresTransfer: StoreTransfer {
     var table = table
     (self.store, self.context) = (store, context)
     let options = context.options
-    rejectFile = try options.rejectFile(
-      contexts: context.contexts, sourceNames: context.sourceNames, resumed: beginning.resumption,
-      note: context.note)
+    kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
+    // Judged before the run is written down: a run that never begins leaves no row.
+    snapshot = try store.snapshotSweep(of: table, context)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
@@ -82,7 +105,7 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: What became of the records
 
-  var rejects: (any RejectSink)? { rejectFile }
+  var rejects: (any RejectSink)? { kept.file }
   var hasCommittedAll: Bool { ledger == committedLedger && ledger.read > 0 }
   var isResumable: Bool { transactions.keepsRun && committedLedger.read > 0 }
   var isInTransaction: Bool { transactions.isOpen }
@@ -174,14 +197,13 @@ final class PostgresTransfer: StoreTransfer {
   ) -> RunState {
     var position = position
     position.madeTable = table.making != nil
-    position.outputLengths =
-      rejectFile.map { file in
-        RunPosition().rejectsLengths(with: file.length, in: options.rejects.target?.place)
-      } ?? [:]
+    position.outputLengths = kept.earlierPosition.rejectsLengths(
+      with: kept.file?.length, in: options.rejects.target?.place)
     var progress = RunProgress()
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
+    progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
     progress.seconds = startedSeconds + MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }
@@ -191,7 +213,7 @@ final class PostgresTransfer: StoreTransfer {
     (committedLedger, committedRejects) = (ledger, rejectsByReason)
     batches.didCommit()
     lastCommitted = last.map { inputPlace.position(of: $0, sourceNames: context.sourceNames).position }
-    try rejectFile?.didCommit()
+    try kept.file?.didCommit()
   }
 
   /// The records of one transaction; tried again with it where nothing of the first try stands.
@@ -207,6 +229,8 @@ final class PostgresTransfer: StoreTransfer {
     private(set) var (nextRecord, nextReject) = (0, 0)
     /// What was against a part in which bad records are not found.
     private(set) var failure: PostgresFailure?
+    /// For the table of rejects.
+    private var entries: [PostgresRejects.Entry] = []
     private var hasTried = false
 
     init(_ transfer: PostgresTransfer, _ part: BatchPart, firstReject: Int) {
@@ -216,26 +240,34 @@ final class PostgresTransfer: StoreTransfer {
     /// - Throws: a failure of the server; `refusal` of the transactions says more where it is one of ours.
     mutating func store(_ batch: borrowing Batch, on connection: PostgresConnection) throws(PostgresFailure) {
       if hasTried {
-        transfer.rejectFile?.didRollBack()
+        transfer.kept.file?.didRollBack()
         transfer.batches.forget()
       }
       hasTried = true
       failure = nil
+      entries = []
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
+      try transfer.snapshot?.begin(connection)
       let outcome = try storeRecords(of: batch, on: connection)
       nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
       hasMetTombstone = transfer.hasMetTombstone || outcome.hasDeletes
       do throws(UpsurgeError) {
-        try transfer.rejectFile?.didBegin()
+        try transfer.kept.file?.didBegin()
         try takeRejects(of: batch, outcome.rejected)
-        try transfer.rejectFile?.flush()
-        if transfer.options.output.dryRun == nil { try transfer.rejectFile?.willCommit() }
+        try transfer.kept.file?.flush()
+        if transfer.options.output.dryRun == nil { try transfer.kept.file?.willCommit() }
       } catch {
         throw transfer.transactions.refuse(error)
       }
+      if transfer.options.output.dryRun == nil {
+        let text = ServerText(encoding: transfer.store.capabilities.encoding)
+        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
+      }
+      try transfer.snapshot?.note(
+        batch, part.records.lowerBound..<nextRecord, outcome.rejected, unreadableBefore: nextReject - firstReject, connection)
     }
 
     private mutating func storeRecords(
@@ -290,7 +322,14 @@ final class PostgresTransfer: StoreTransfer {
       }
       ledger.count(.rejected)
       rejectsByReason[reject.code, default: 0] += 1
-      if let file = transfer.rejectFile { try file.write(reject) } else { firstRejects.take(reject) }
+      if let file = transfer.kept.file {
+        try file.write(reject)
+      } else if transfer.kept.table != nil {
+        let context = transfer.context.contexts.text(of: reject.position.file) ?? ""
+        entries.append(PostgresRejects.Entry(reject: reject, context: context))
+      } else {
+        firstRejects.take(reject)
+      }
     }
   }
 
@@ -308,18 +347,26 @@ final class PostgresTransfer: StoreTransfer {
 
   func settle() throws(UpsurgeError) {}
 
-  func sweep() throws(UpsurgeError) {}
+  func sweep() throws(UpsurgeError) {
+    guard let snapshot, !transactions.commitsParts else { return }
+    try transactions.perform { (connection) throws(PostgresFailure) in try judge(snapshot, connection) }
+    ledger.swept += snapshot.sweptCount
+  }
+
+  private func judge(_ snapshot: SnapshotSweep, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let transactions = transactions
+    try snapshot.end(ledger, connection) { transactions.refuse($0) }
+  }
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     context.willFinish()
-    let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
-    let state = state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
     if !isInterrupted, table.making != nil {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }
-    let ending = try transactions.finish(isInterrupted: isInterrupted, state) {
-      [batches] (connection) throws(PostgresFailure) in
-      try batches.finishNewTable(connection)
+    let ending = try transactions.finish(isInterrupted: isInterrupted, endState) {
+      (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
+      if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
+      return try batches.finishNewTable(connection)
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
@@ -329,19 +376,28 @@ final class PostgresTransfer: StoreTransfer {
     if options.output.dryRun == nil { try didCommit() }
   }
 
+  /// Where the run stands when all of it is stored.
+  private func endState() -> RunState {
+    let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
+    return state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
+  }
+
   func rollback() {
     if isDone { return }
     isDone = true
     transactions.rollback()
     if options.output.dryRun != nil { return }
-    rejectFile?.didRollBack()
+    kept.file?.didRollBack()
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 
   func record(in summary: inout RunSummary) {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
     summary.warnings.merge(inputPlace.allWarnings, leavingOut: .textInNumberColumn)
-    if rejectFile == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
+    if kept.isNowhere && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
+    summary.guardRefusal = snapshot?.refusal
+    summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
+    summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
   }

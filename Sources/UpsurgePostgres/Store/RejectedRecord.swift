@@ -29,7 +29,7 @@ extension BatchOutcomes.Rejected {
     }
   }
 
-  private static func reason(_ failure: PostgresFailure, _ server: PostgresTarget) -> String {
+  static func reason(_ failure: PostgresFailure, _ server: PostgresTarget) -> String {
     var reason = server.masked(failure.message)
     if let detail = failure.detail { reason += ": " + server.masked(detail) }
     return "\(reason) [\(failure.sqlState)]".escapedForTerminal

@@ -62,6 +62,9 @@ package final class ServerSession {
     return error
   }
 
+  /// The connection, where one is open.
+  var openConnection: PostgresConnection? { connection.flatMap { $0.isOpen ? $0 : nil } }
+
   /// As `asking`, for what only reads: the catalogue's functions wait for the locks of a table, and this wait has an end.
   /// - Parameter lockTimeout: milliseconds.
   func reading<Result>(

@@ -37,4 +37,13 @@ struct TableName: Equatable {
 
   /// For messages: `sales.orders`.
   var shown: String { (schema.map { $0 + "." } ?? "") + name }
+
+  /// The name by which a table is found, with quotes where it has a dot of its own.
+  /// - Parameter schema: nil where `search_path` finds it.
+  static func asSource(schema: String?, name: String) -> String {
+    [schema, name].compactMap { $0 }.map {
+      $0.contains(where: { ".\"".contains($0) }) ? $0.quotedForPostgres : $0
+    }
+    .joined(separator: ".")
+  }
 }

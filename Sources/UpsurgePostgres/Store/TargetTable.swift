@@ -20,6 +20,10 @@ struct TargetTable: StoreTable {
   var generatedColumns: [String] = []
   /// Columns that are there, for which another type is given.
   var otherTypes: [(column: PostgresColumn, given: String)] = []
+  /// As it was asked for: with its schema where one was named.
+  var givenName: String?
+
+  var lookupName: String { givenName ?? facts.name }
 
   var mode: WriteMode { given.mode ?? (key.isNone ? .insert : .upsert) }
 

@@ -30,7 +30,7 @@ package struct OwnLayout: Sendable {
     }
   }
 
-  package let name: String
+  private let table: OwnTable
   /// What is kept in the table, for messages: `records are kept in one of this name`.
   private let purpose: Wording
   /// Columns by which layout 1 is known; all of them, where a step makes the table anew.
@@ -49,13 +49,15 @@ package struct OwnLayout: Sendable {
     _ table: OwnTable, purpose: Wording, columns: [String], body: String, options: String = "",
     indexes: String = "", steps: [Step] = []
   ) {
-    name = table.rawValue
+    self.table = table
     self.purpose = purpose
     self.columns = columns
     self.steps = steps
-    let table = "CREATE TABLE main.\(name) ( \(LayoutMark.text(steps.count + 1))\n\(body)\n)\(options)"
-    creation = indexes.isEmpty ? table : table + ";\n" + indexes
+    let creation = "CREATE TABLE main.\(table.rawValue) ( \(LayoutMark.text(steps.count + 1))\n\(body)\n)\(options)"
+    self.creation = indexes.isEmpty ? creation : creation + ";\n" + indexes
   }
+
+  package var name: String { table.rawValue }
 
   /// The current layout.
   package var number: Int { steps.count + 1 }
@@ -105,10 +107,7 @@ package struct OwnLayout: Sendable {
     let text = made.text(at: 0) ?? ""
     // SQLite writes these words anew, whatever was typed.
     if text.hasPrefix("CREATE VIEW") {
-      return .foreign(
-        UpsurgeError(
-          .guardRefused, "the database has a view \(name), which is not Upsurge's",
-          hint: "rename that view; \(purpose)"))
+      return .foreign(table.refusalOfView(purpose: purpose))
     }
     let mark = try mark(in: text)
     let hasKeys = steps.contains { if case .key = $0 { true } else { false } }
@@ -122,11 +121,7 @@ package struct OwnLayout: Sendable {
       if hasKeys, statement.integer(at: 1) > 0 { keys.insert(column) }
     }
     if let missing = needed.first(where: { !found.contains($0) }) {
-      return .foreign(
-        UpsurgeError(
-          .guardRefused,
-          "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
-          hint: "rename that table; \(purpose)"))
+      return .foreign(table.refusal(lacking: missing, purpose: purpose))
     }
     var number = 1
     for step in steps {
@@ -145,17 +140,8 @@ package struct OwnLayout: Sendable {
     switch LayoutMark(in: text) {
     case .none: return nil
     case .number(let mark) where mark <= number: return mark
-    case .number(let mark):
-      throw UpsurgeError(
-        .guardRefused,
-        "the database has a table \(name) of layout \(mark), which a newer upsurge has made; this one knows it up to "
-          + "layout \(number)",
-        hint: "use a newer upsurge, at least the version that wrote that table")
-    case .rubbish(let text):
-      throw UpsurgeError(
-        .guardRefused,
-        "the database has a table \(name) that is not Upsurge's: its layout is no number: \(text.escapedForTerminal)",
-        hint: "rename that table; \(purpose)")
+    case .number(let mark): throw table.refusal(ofLayout: mark, after: number)
+    case .rubbish(let text): throw table.refusal(ofRubbish: text, purpose: purpose)
     }
   }
 

@@ -28,3 +28,41 @@ package enum OwnTable: String, CaseIterable {
       hint: "give another table")
   }
 }
+
+/// What is said of a table that has the name of one of ours, and is not what is meant.
+extension OwnTable {
+  /// - Parameters:
+  ///   - layout: what the table says of itself.
+  ///   - number: the newest layout that is known here.
+  package func refusal(ofLayout layout: Int, after number: Int) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the database has a table \(rawValue) of layout \(layout), which a newer upsurge has made; this one knows it up to "
+        + "layout \(number)",
+      hint: "use a newer upsurge, at least the version that wrote that table")
+  }
+
+  /// - Parameter purpose: what is kept in the table.
+  package func refusal(lacking column: String, purpose: Wording) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused, "the database has a table \(rawValue) that is not Upsurge's: it has no column \(column)",
+      hint: "rename that table; \(purpose)")
+  }
+
+  /// - Parameters:
+  ///   - layout: what stands where the number of its layout should.
+  ///   - purpose: what is kept in the table.
+  package func refusal(ofRubbish layout: String, purpose: Wording) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the database has a table \(rawValue) that is not Upsurge's: its layout is no number: \(layout.escapedForTerminal)",
+      hint: "rename that table; \(purpose)")
+  }
+
+  /// - Parameter purpose: what is kept in the table.
+  package func refusalOfView(purpose: Wording) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused, "the database has a view \(rawValue), which is not Upsurge's",
+      hint: "rename that view; \(purpose)")
+  }
+}

@@ -14,7 +14,7 @@ import UpsurgeSQLite
 package enum RejectTable {
   package static let name = OwnTable.rejects.rawValue
 
-  private static let purpose: Wording = "\(.rejects, "table") keeps records in one of this name"
+  package static let purpose: Wording = "\(.rejects, "table") keeps records in one of this name"
 
   package static let contexts = OwnLayout(
     .rejectContexts, purpose: purpose, columns: ["id", "context"],
@@ -85,14 +85,15 @@ package enum RejectTable {
     let found = try connection.reading { () throws(UpsurgeError) in
       (contexts: try contexts.find(on: connection), rejects: try layout.find(on: connection))
     }
-    if found.rejects != nil && found.contexts == nil {
-      throw UpsurgeError(
-        .guardRefused,
-        "the table upsurge_reject_contexts is gone, which says how the records of upsurge_rejects were read",
-        hint: "bring it back from a backup; or rename upsurge_rejects, and load its records from their inputs"
-      )
-    }
+    if found.rejects != nil && found.contexts == nil { throw contextsAreGone }
     return found
+  }
+
+  package static var contextsAreGone: UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the table upsurge_reject_contexts is gone, which says how the records of upsurge_rejects were read",
+      hint: "bring it back from a backup; or rename upsurge_rejects, and load its records from their inputs")
   }
 }
 

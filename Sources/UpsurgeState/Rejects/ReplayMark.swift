@@ -52,18 +52,15 @@ package struct ReplayMark: Sendable, Equatable {
 
   private static let columns = ["path", "done_bytes", "done_hash", "kept_bytes", "kept_hash", "whole"]
 
-  /// The marks of all files whose replay is on its way, or has ended with nobody to see its ledger.
+  /// Whether it is that of a file.
+  package var isOfFile: Bool { owner == nil }
+
+  /// Whether it is of a replay of what the database keeps whose process has ended, but whose ledger nobody has seen.
+  package var isUnseen: Bool { owner.map { RunOwner.livePID($0) == nil } ?? false }
+
+  /// The marks of all replays that are on their way, or have ended with nobody to see their ledger.
   /// - Throws: `guardRefused` when a table of the name of ours is not ours.
   package static func all(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
-    try everything(connection).filter { $0.owner == nil }
-  }
-
-  /// The marks of replays of what the database keeps whose process has ended, but whose ledger nobody has seen.
-  package static func unseen(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
-    try everything(connection).filter { mark in mark.owner.map { RunOwner.livePID($0) == nil } ?? false }
-  }
-
-  private static func everything(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
     try connection.reading { () throws(UpsurgeError) in
       guard let found = try layout.find(on: connection) else { return [] }
       let progress = found.term("progress")
@@ -103,7 +100,7 @@ package struct ReplayMark: Sendable, Equatable {
 
   /// Removes the mark in the open transaction, unless a replay has changed it since, and the table with the last one.
   package func remove(_ connection: Connection) throws(UpsurgeError) {
-    guard try ReplayMark.everything(connection).contains(self) else { return }
+    guard try ReplayMark.all(connection).contains(self) else { return }
     let statement = try connection.prepare("DELETE FROM main.upsurge_replays WHERE path = ?1")
     try statement.bind(path, at: 1)
     _ = try statement.step()

@@ -18,6 +18,15 @@ package struct StoredReject: Sendable {
   /// The bytes of a record that is too large to be read; `raw` is empty then.
   package var omittedByteCount: Int? = nil
 
+  package init(
+    id: Int64, table: String, contextID: Int64, context: String?, position: Position, column: String?,
+    code: Reject.Code, reason: String, raw: [UInt8], isRawCut: Bool
+  ) {
+    (self.id, self.table, self.contextID, self.context) = (id, table, contextID, context)
+    (self.position, self.column, self.code, self.reason) = (position, column, code, reason)
+    (self.raw, self.isRawCut) = (raw, isRawCut)
+  }
+
   /// The next records in the order of arrival that share table and context.
   /// - Parameters:
   ///   - after: the id before the first one.

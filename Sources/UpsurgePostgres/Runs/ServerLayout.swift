@@ -1,0 +1,82 @@
+import Upsurge
+import UpsurgeRecords
+
+/// A table of Upsurge's own in a schema of a server: how it is made, and how it is known again.
+///
+/// Its COMMENT says the number of its layout: `upsurge layout 1`. A dump may leave comments out, and the columns tell then.
+/// A newer layout is refused by name, since nobody here knows what its rows mean.
+struct ServerLayout: Sendable {
+  /// What stands under the name.
+  enum Look {
+    case nothing
+    case ours
+    case refused(UpsurgeError)
+  }
+
+  private let table: OwnTable
+  private let purpose: Wording
+  private let columns: [String]
+  private let body: String
+  private static let number = 1
+  private static let mark = "upsurge layout "
+
+  /// - Parameters:
+  ///   - purpose: what is kept in the table, for messages.
+  ///   - columns: their names and what CREATE TABLE says of them.
+  init(_ table: OwnTable, purpose: Wording, columns: [(name: String, definition: String)]) {
+    (self.table, self.purpose) = (table, purpose)
+    self.columns = columns.map(\.name)
+    body = columns.map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")
+  }
+
+  func quotedName(in schema: String) -> String {
+    "\(schema.quotedForPostgres).\(table.rawValue.quotedForPostgres)"
+  }
+
+  func look(in schema: String, _ connection: PostgresConnection) throws(PostgresFailure) -> Look {
+    let rows = try connection.run(
+      """
+      SELECT c.relkind, obj_description(c.oid, 'pg_class'), a.attname FROM pg_class c
+        LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE c.oid = to_regclass($1)
+      """, [.text(quotedName(in: schema))]
+    ).rows
+    guard let first = rows.first else { return .nothing }
+    if ["v", "m"].contains(first.text(0) ?? "") { return .refused(table.refusalOfView(purpose: purpose)) }
+    if let comment = first.text(1), comment.hasPrefix(Self.mark) {
+      let word = String(comment.dropFirst(Self.mark.count).prefix(20))
+      guard let found = Int(word), found > 0 else {
+        return .refused(table.refusal(ofRubbish: word, purpose: purpose))
+      }
+      if found > Self.number { return .refused(table.refusal(ofLayout: found, after: Self.number)) }
+    }
+    let names = Set(rows.compactMap { $0.text(2) })
+    if let missing = columns.first(where: { !names.contains($0) }) {
+      return .refused(table.refusal(lacking: missing, purpose: purpose))
+    }
+    return .ours
+  }
+
+  /// Makes the table, in a separate transaction: some servers commit whatever is open before they make one.
+  func make(in schema: String, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let name = quotedName(in: schema)
+    do {
+      try connection.run(
+        "CREATE TABLE \(name) (\(body)); COMMENT ON TABLE \(name) IS '\(Self.mark)\(Self.number)'")
+    } catch {
+      // Two that make it at once: one of them fails in the catalogue, and finds it.
+      guard error.sqlState == "23505" || error.sqlState == "42P07" else { throw error }
+    }
+  }
+
+  /// The schemas that have a table of that name which may be read.
+  static func schemas(
+    having table: OwnTable, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> [String] {
+    let sql = """
+      SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1
+      """
+    return try connection.run(sql, [.text(table.rawValue)]).rows.map { $0.text(0) ?? "" }
+  }
+}
