@@ -42,7 +42,7 @@ extension MirrorJob {
         .usage,
         "the tables \(names) refer to each other, and a job of one transaction for several tables does not apply to "
           + "\(StoreRegistry.provider(of: database)?.name ?? "a server") yet",
-        hint: "upsurge mirror with --table, once for each of them, those to which others refer first")
+        hint: "upsurge mirror with \(.table), once for each of them, those to which others refer first")
     }
     return groups.map { TableGroup(circles: $0.circles, hasReferences: false) }
   }

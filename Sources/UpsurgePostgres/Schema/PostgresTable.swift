@@ -1,3 +1,5 @@
+import UpsurgeRecords
+
 /// A table as the catalogue has it: all that decides which rows it takes, and by which statements.
 package struct PostgresTable: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
@@ -198,5 +200,14 @@ extension String {
   /// A name as SQL takes it, whatever it holds: `"a ""b"""`.
   package var quotedForPostgres: String {
     "\"" + replacing("\"", with: "\"\"") + "\""
+  }
+}
+
+extension PostgresTable {
+  /// The column of that name; where there is not one, the only one that differs in large and small letters alone.
+  func columnLike(_ name: String) -> PostgresColumn? {
+    if let exact = column(name) { return exact }
+    let alike = columns.filter { SQLName.isSame($0.name, name) }
+    return alike.count == 1 ? alike[0] : nil
   }
 }

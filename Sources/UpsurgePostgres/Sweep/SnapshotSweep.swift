@@ -19,7 +19,7 @@ final class SnapshotSweep {
   private let memory: SeenMemory
   /// What distinguishes the delivery's bytes from those of others, once all were read.
   private let contentHash: () -> UInt64?
-  /// Calls with a connection that sees the last commit; throws where there is none.
+  /// Calls with a connection that sees the last commit; throws where no server can be reached.
   private let looking: LookingBody
   private var seen: SeenKeys?
   private var before: RowCounts?

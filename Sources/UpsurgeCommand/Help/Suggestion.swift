@@ -25,8 +25,8 @@ enum Suggestion {
   }
 
   /// What is said of a first word that is no command; nil where it is one, or an option.
-  static func unknownCommand(_ word: String) -> String? {
-    let parsed = Root.configuration.subcommands.map { $0._commandName }
+  /// - Parameter parsed: the commands that the parser knows.
+  static func unknownCommand(_ word: String, of parsed: [String]) -> String? {
     if word.isEmpty || word.hasPrefix("-") || parsed.contains(word) || word == "help" { return nil }
     let known = CommandGuide.commands.map(\.name)
     let nearest = command(nearest: word).map { "; did you mean \($0)?" } ?? ""
