@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeRecords
 
 /// A table as the catalogue has it: all that decides which rows it takes, and by which statements.
