@@ -19,13 +19,18 @@ extension FileReplay {
     for mark in marks where mark.path != path {
       if try place(in: path, through: mark.doneByteCount) == mark.done { throw moved(mark, shown) }
     }
-    guard let mark = marks.first(where: { $0.path == path }) else { return nil }
-    if mark.isWhole, try place(in: path, through: mark.keptByteCount) == mark.kept { return mark }
-    guard try place(in: path, through: mark.doneByteCount) == mark.done else { throw changed(shown, path) }
-    guard mark.isWhole else { return mark }
-    let rest = try RejectFileRewrite(target: path, mode: fileMode(path), continuing: mark.kept)
-    try rest.takePlace()
-    return mark
+    // A server may hold marks of other machines' files under this path.
+    let own = marks.filter { $0.path == path }
+    for mark in own {
+      if mark.isWhole, try place(in: path, through: mark.keptByteCount) == mark.kept { return mark }
+      guard try place(in: path, through: mark.doneByteCount) == mark.done else { continue }
+      guard mark.isWhole else { return mark }
+      let rest = try RejectFileRewrite(target: path, mode: fileMode(path), continuing: mark.kept)
+      try rest.takePlace()
+      return mark
+    }
+    if own.isEmpty { return nil }
+    throw changed(shown, path)
   }
 
   /// The path without links and dots, under which a replay is known.

@@ -31,7 +31,7 @@ struct FileReplay {
   /// Whether this replay has stored anything; whether any line has changed.
   private var hasStored = false
   private var hasChanged = false
-  /// What upsurge_replays holds of the file.
+  /// What upsurge_replays holds of the file, as far as that is committed.
   private var mark: ReplayMark?
   /// What became of the records that are done.
   private var progress = ReplayProgress()
@@ -106,7 +106,8 @@ struct FileReplay {
     else {
       rewrite.remove()
       throw UpsurgeError(
-        .badInput, "\(shown) is not a file of rejected records: its first line does not say how the records were read",
+        .badInput,
+        "\(shown) is not a file of rejected records: its first line does not say how the records were read",
         hint: "give a file that upsurge load \(.rejects) wrote, with its first line")
     }
     do throws(UpsurgeError) {
@@ -293,26 +294,27 @@ struct FileReplay {
     var known: [Int: RejectPage.Fate] = [:]
     for (index, fate) in page.fates where range.contains(index) { known[index - range.lowerBound] = fate }
     let (start, startContext) = (rewrite.written, rewrite.context)
-    var (isStored, isAgain) = (false, false)
+    var (next, isAgain): (ReplayMark?, Bool) = (nil, false)
     let tried = try store.transaction { (transaction) throws(UpsurgeError) in
       if isAgain { try cut(to: start, startContext) }
       isAgain = true
       var tried = RejectPage(records, context: context, options: run.job.options, fates: known)
       try transaction.store(&tried) { (tried) throws(UpsurgeError) in
         try keep(tried.fates, from: range.lowerBound)
-        isStored = tried.fates.contains(where: \.isGone)
-        if isStored {
-          var whole = progress
-          whole.add(tried.progress, to: tried.table)
-          try transaction.write(try nextMark(doneThrough: page.ends[range.upperBound - 1], whole))
-        }
-        return isStored
+        next = nil
+        guard tried.fates.contains(where: \.isGone) else { return false }
+        var whole = progress
+        whole.add(tried.progress, to: tried.table)
+        let mark = try nextMark(doneThrough: page.ends[range.upperBound - 1], whole)
+        try transaction.write(mark, after: self.mark)
+        next = mark
+        return true
       }
       return tried
     }
     take(tried)
-    if isStored {
-      hasStored = true
+    if let next {
+      (hasStored, mark) = (true, next)
       try rewrite.confirm()
     }
   }
@@ -357,16 +359,14 @@ struct FileReplay {
   }
 
   /// How far the replay has come with the next commit; the new file is on the disk before.
-  private mutating func nextMark(
+  private func nextMark(
     doneThrough end: ChainedBytes, _ progress: ReplayProgress, isWhole: Bool = false
   ) throws(UpsurgeError) -> ReplayMark {
     try rewrite.sync()
-    let mark = ReplayMark(
+    return ReplayMark(
       path: path, doneByteCount: end.byteCount, doneHash: end.hash,
       keptByteCount: rewrite.written.byteCount, keptHash: rewrite.written.hash, isWhole: isWhole,
       progress: progress.text)
-    self.mark = mark
-    return mark
   }
 
   // MARK: - The end
@@ -379,7 +379,9 @@ struct FileReplay {
       if mark == nil { return try rewrite.takePlace() }
     }
     // All commits are on the disk with it: from here on the file may say so.
-    try store.writeDurably(try nextMark(doneThrough: reader.place, progress, isWhole: true))
+    let last = try nextMark(doneThrough: reader.place, progress, isWhole: true)
+    try store.writeDurably(last, after: mark)
+    mark = last
     try rewrite.takePlace()
   }
 

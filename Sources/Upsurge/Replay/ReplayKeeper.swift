@@ -9,6 +9,8 @@ final class ReplayKeeper {
   private let owner = RunOwner()
   /// What the database holds of this replay; nil as long as that is nothing.
   private var mark: ReplayMark?
+  /// What it holds after the commit of the transaction that is open.
+  private var nextMark: ReplayMark?
   /// What is committed, with what was taken over.
   private(set) var progress = ReplayProgress()
 
@@ -18,7 +20,7 @@ final class ReplayKeeper {
   func takeOver() throws(UpsurgeError) {
     if try !store.marks().contains(where: \.isUnseen) { return }
     try store.transaction { (transaction) throws(UpsurgeError) in
-      progress = ReplayProgress()
+      (progress, nextMark) = (ReplayProgress(), nil)
       let marks = try transaction.marks().filter(\.isUnseen)
       if marks.isEmpty { return try transaction.rollback() }
       for mark in marks {
@@ -28,6 +30,7 @@ final class ReplayKeeper {
       for mark in marks { try transaction.remove(mark) }
       try transaction.commit()
     }
+    mark = nextMark
   }
 
   /// Notes in the open transaction what becomes of records with its commit.
@@ -45,24 +48,24 @@ final class ReplayKeeper {
   /// Notes that the page is committed.
   func didCommit(_ ledger: Ledger, _ warnings: WarningLog, to table: String) {
     let part = Self.part(ledger, warnings)
-    if part.ledger.read > 0 { progress.add(part, to: table) }
+    if part.ledger.read == 0 { return }
+    progress.add(part, to: table)
+    mark = nextMark
   }
 
   /// The ledger was seen.
   func acknowledge() throws(UpsurgeError) {
     guard let mark else { return }
-    var last = mark
-    last.progress = progress.text
     try store.transaction { (transaction) throws(UpsurgeError) in
-      try transaction.remove(last)
+      try transaction.remove(mark)
       try transaction.commit()
     }
   }
 
   private func write(_ progress: ReplayProgress, in transaction: any ReplayTransaction) throws(UpsurgeError) {
-    let mark = ReplayMark(owner: owner, progress: progress.text)
-    try transaction.write(mark)
-    self.mark = mark
+    let next = ReplayMark(owner: owner, progress: progress.text)
+    try transaction.write(next, after: mark)
+    nextMark = next
   }
 
   private static func part(_ ledger: Ledger, _ warnings: WarningLog) -> RunProgress {

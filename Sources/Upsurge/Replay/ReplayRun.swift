@@ -61,7 +61,7 @@ struct ReplayRun {
     }
     if let file = job.file { try RejectFileReader.check(file) }
     let store = try provider.replay(
-      for: job, ReadCancellation(asking: { [control] in control.cancellationSignal != nil }))
+      for: job, ReadCancellation(asking: { [control] in control.cancellationSignal != nil }), note: note)
     if job.file == nil, try keepsNothing(store) { return }
     control.note(stage: .replaying)
     if let file = job.file { return try replay(file: file, on: store) }

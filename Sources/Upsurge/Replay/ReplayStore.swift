@@ -27,7 +27,8 @@ package protocol ReplayStore: AnyObject {
   ) throws(UpsurgeError) -> Result
 
   /// Writes a mark, and brings it to the disk with all commits before it.
-  func writeDurably(_ mark: ReplayMark) throws(UpsurgeError)
+  /// - Parameter earlier: its earlier state, as it was committed; nil for one that is new.
+  func writeDurably(_ mark: ReplayMark, after earlier: ReplayMark?) throws(UpsurgeError)
 
   /// Removes the contexts that no record is left for.
   func deleteUnusedContexts(of shelf: RejectShelf) throws(UpsurgeError)
@@ -39,7 +40,9 @@ package protocol ReplayTransaction {
   func marks() throws(UpsurgeError) -> [ReplayMark]
 
   /// Writes a mark in the place of its earlier state.
-  func write(_ mark: ReplayMark) throws(UpsurgeError)
+  /// - Parameter earlier: that state, as it was committed; nil for one that is new.
+  /// - Throws: `guardRefused` where another process has changed it since. In a file that only one process can write nobody has.
+  func write(_ mark: ReplayMark, after earlier: ReplayMark?) throws(UpsurgeError)
 
   /// Removes a mark, unless a replay has changed it since.
   func remove(_ mark: ReplayMark) throws(UpsurgeError)
@@ -84,8 +87,10 @@ package struct RejectShelf: Sendable {
 /// Databases of one kind that are not SQLite's, and whose rejects can be tried again.
 package protocol ReplayProvider: StoreProvider {
   /// The database of a replay.
-  /// - Parameter cancellation: ends its waits.
+  /// - Parameters:
+  ///   - cancellation: ends its waits.
+  ///   - note: is told what is kept there and not tried.
   func replay(
-    for job: ReplayJob, _ cancellation: ReadCancellation
+    for job: ReplayJob, _ cancellation: ReadCancellation, note: (RunNote) -> Void
   ) throws(UpsurgeError) -> any ReplayStore
 }

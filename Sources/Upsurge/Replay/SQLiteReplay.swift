@@ -32,7 +32,7 @@ final class SQLiteReplay: ReplayStore {
     }
   }
 
-  func writeDurably(_ mark: ReplayMark) throws(UpsurgeError) {
+  func writeDurably(_ mark: ReplayMark, after earlier: ReplayMark?) throws(UpsurgeError) {
     // With FULL this commit syncs the log, and with it all commits before.
     try connection.execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE")
     do throws(UpsurgeError) {
@@ -53,7 +53,9 @@ final class SQLiteReplay: ReplayStore {
 }
 
 extension SQLiteReplay: ReplayTransaction {
-  func write(_ mark: ReplayMark) throws(UpsurgeError) { try mark.write(connection) }
+  func write(_ mark: ReplayMark, after earlier: ReplayMark?) throws(UpsurgeError) {
+    try mark.write(connection)
+  }
 
   func remove(_ mark: ReplayMark) throws(UpsurgeError) { try mark.remove(connection) }
 

@@ -21,43 +21,60 @@ extension PostgresRejects {
   ) throws(PostgresFailure) -> [StoredReject] {
     let heads = try connection.run(
       """
-      SELECT id, "table", context, coalesce(octet_length(raw_bytes), octet_length(raw)) FROM \(quotedName)
+      SELECT id, left("table", \(Self.nameLimit)), context, \(Self.rawSizeTerm), \(Self.sizeTerm) FROM \(quotedName)
       WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
       """, [.integer(after), .integer(through), .integer(Int64(count))]
     ).rows
     guard let first = heads.first, let firstID = first.integer(0) else { return [] }
     var (ids, byteCount): ([Int64], Int) = ([], 0)
     for row in heads {
-      let size = Int(row.integer(3) ?? 0)
+      let (rawSize, size) = (row.integer(3) ?? 0, Int(row.integer(4) ?? 0))
       let isAlike = row.text(1) == first.text(1) && row.integer(2) == first.integer(2)
       let isFull = !ids.isEmpty && byteCount + size > Self.pageByteCount
-      if !isAlike || isFull || size > recordByteLimit { break }
+      if !isAlike || isFull || rawSize > recordByteLimit || size > 4 * recordByteLimit { break }
       ids.append(row.integer(0) ?? 0)
       byteCount += size
     }
-    let context = try context(first.integer(2) ?? 0, connection)
-    if !ids.isEmpty { return try records(ids, raw: Self.rawTerms, context, connection) }
+    let context = try context(first.integer(2) ?? 0, byteLimit: recordByteLimit, connection)
+    if !ids.isEmpty { return try records(ids, context, connection) }
     // The first one is too large: itself without its bytes.
-    var large = try records([firstID], raw: "'', NULL", context, connection)
-    if !large.isEmpty { large[0].omittedByteCount = Int(first.integer(3) ?? 0) }
+    var large = try records([firstID], context, isWhole: false, connection)
+    if !large.isEmpty { large[0].omittedByteCount = Int(first.integer(4) ?? 0) }
     return large
   }
 
-  private static let rawTerms = "CASE WHEN raw_bytes IS NULL THEN raw END, encode(raw_bytes, 'hex')"
+  /// No name of a table is as long, with its schema and quotes.
+  private static let nameLimit = 600
 
+  /// What a record takes, in bytes: somebody may have written anything.
+  private static let sizeTerm =
+    (["\"table\"", "file", "\"column\"", "code", "reason"].map { "coalesce(octet_length(\($0))::int8, 0)" }
+    + [rawSizeTerm])
+    .joined(separator: " + ")
+
+  private static let rawSizeTerm = "coalesce(octet_length(raw_bytes), octet_length(raw), 0)::int8"
+
+  /// How a record was read; empty for a text that is too large.
   private func context(
-    _ id: Int64, _ connection: PostgresConnection
+    _ id: Int64, byteLimit: Int, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> String? {
-    try connection.run("SELECT context FROM \(quotedContexts) WHERE id = $1", [.integer(id)]).first?.text(0)
+    try connection.run(
+      "SELECT CASE WHEN octet_length(context) <= $2 THEN context ELSE '' END FROM \(quotedContexts) WHERE id = $1",
+      [.integer(id), .integer(Int64(byteLimit))]
+    ).first?.text(0)
   }
 
+  /// - Parameter isWhole: whether all of the texts is read; else their beginning, and nothing of the bytes.
   private func records(
-    _ ids: [Int64], raw: String, _ context: String?, _ connection: PostgresConnection
+    _ ids: [Int64], _ context: String?, isWhole: Bool = true, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> [StoredReject] {
     let list = ids.map(String.init).joined(separator: ",")
+    func text(_ column: String) -> String { isWhole ? column : "left(\(column), \(Self.nameLimit))" }
+    let raw = isWhole ? "CASE WHEN raw_bytes IS NULL THEN raw END, encode(raw_bytes, 'hex')" : "'', NULL"
     return try connection.run(
       """
-      SELECT id, "table", context, file, record, line, byte, "column", code, reason, raw_cut, \(raw) FROM \(quotedName)
+      SELECT id, \(text("\"table\"")), context, \(text("file")), record, line, byte, \(text("\"column\"")), \(text("code")),
+        \(text("reason")), raw_cut, \(raw) FROM \(quotedName)
       WHERE id = ANY ($1::int8[]) ORDER BY id FOR UPDATE
       """, [.text("{\(list)}")]
     ).rows.map { row in
@@ -72,7 +89,9 @@ extension PostgresRejects {
   }
 
   private static func bytes(hex: String) -> [UInt8] {
-    let digits = hex.utf8.map { UInt8($0 < UInt8(ascii: "a") ? $0 &- UInt8(ascii: "0") : $0 &- UInt8(ascii: "a") &+ 10) }
+    let digits = hex.utf8.map {
+      UInt8($0 < UInt8(ascii: "a") ? $0 &- UInt8(ascii: "0") : $0 &- UInt8(ascii: "a") &+ 10)
+    }
     return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
@@ -102,7 +121,8 @@ extension PostgresRejects {
   func deleteUnusedContexts(_ connection: PostgresConnection) throws(PostgresFailure) {
     do throws(PostgresFailure) {
       try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED")
-      let ids = try connection.run("SELECT id FROM \(quotedContexts) ORDER BY id FOR UPDATE SKIP LOCKED", []).rows
+      let ids = try connection.run("SELECT id FROM \(quotedContexts) ORDER BY id FOR UPDATE SKIP LOCKED", [])
+        .rows
       let list = ids.map { $0.text(0) ?? "" }.joined(separator: ",")
       try connection.run(
         "DELETE FROM \(quotedContexts) WHERE id = ANY ($1::int8[]) AND id NOT IN (SELECT context FROM \(quotedName))",

@@ -26,6 +26,17 @@ struct PostgresRejects: Sendable, Equatable {
   var quotedName: String { Self.rejects.quotedName(in: schema) }
   var quotedContexts: String { Self.contexts.quotedName(in: schema) }
 
+  /// The schemas that keep records, each with a stranger to whom one of its tables belongs; nil where none does.
+  static func found(
+    _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> [(rejects: PostgresRejects, stranger: String?)] {
+    let strangers = try ServerLayout.found(.rejectContexts, connection).filter { !$0.isTrusted }
+    return try ServerLayout.found(.rejects, connection).map { table in
+      let other = strangers.first { $0.schema == table.schema }
+      return (PostgresRejects(schema: table.schema), table.isTrusted ? other?.owner : table.owner)
+    }
+  }
+
   /// What stands under both names.
   func look(_ connection: PostgresConnection) throws(PostgresFailure) -> ServerLayout.Look {
     let contexts = try Self.contexts.look(in: schema, connection)
@@ -95,7 +106,8 @@ struct PostgresRejects: Sendable, Equatable {
   /// The id of a context. It is locked until the transaction ends, so that no replay takes it for one that nobody needs.
   private func id(of context: String, _ connection: PostgresConnection) throws(PostgresFailure) -> Int64 {
     let found = try connection.run(
-      "SELECT id FROM \(quotedContexts) WHERE context = $1 ORDER BY id LIMIT 1 FOR KEY SHARE", [.text(context)])
+      "SELECT id FROM \(quotedContexts) WHERE context = $1 ORDER BY id LIMIT 1 FOR KEY SHARE",
+      [.text(context)])
     if let id = found.first?.integer(0) { return id }
     let made = try connection.run(
       "INSERT INTO \(quotedContexts) (context) VALUES ($1) RETURNING id", [.text(context)])

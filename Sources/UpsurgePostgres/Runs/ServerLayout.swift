@@ -69,14 +69,30 @@ struct ServerLayout: Sendable {
     }
   }
 
-  /// The schemas that have a table of that name which may be read.
-  static func schemas(
-    having table: OwnTable, _ connection: PostgresConnection
-  ) throws(PostgresFailure) -> [String] {
+  /// A table of that name which may be read.
+  struct Found: Sendable, Equatable {
+    var schema: String
+    var owner: String
+    /// Whether its triggers, rules and policies, which run with the rights of whoever stores something in it, are of somebody who has
+    /// those rights anyway: this user, a role of which the user is a member, the owner of the database, a superuser.
+    var isTrusted: Bool
+  }
+
+  /// The tables of that name that may be read, by their schemas.
+  static func found(
+    _ table: OwnTable, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> [Found] {
     let sql = """
-      SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WITH RECURSIVE mine AS (SELECT oid FROM pg_roles WHERE rolname = current_user
+        UNION SELECT m.roleid FROM pg_auth_members m JOIN mine ON m.member = mine.oid)
+      SELECT n.nspname, pg_get_userbyid(c.relowner), c.relowner IN (SELECT oid FROM mine)
+        OR c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
+        OR c.relowner IN (SELECT datdba FROM pg_database WHERE datname = current_database())
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1
       """
-    return try connection.run(sql, [.text(table.rawValue)]).rows.map { $0.text(0) ?? "" }
+    return try connection.run(sql, [.text(table.rawValue)]).rows.map { row in
+      Found(schema: row.text(0) ?? "", owner: row.text(1) ?? "", isTrusted: row.flag(2) ?? false)
+    }
   }
 }

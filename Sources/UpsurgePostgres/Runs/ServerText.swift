@@ -11,7 +11,9 @@ struct ServerText: Sendable {
   func shown(_ text: String) -> String {
     if text.unicodeScalars.allSatisfy(isTaken) { return text }
     var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { shown.append(isTaken(scalar) ? scalar : isUnicode ? "\u{FFFD}" : "?") }
+    for scalar in text.unicodeScalars {
+      shown.append(isTaken(scalar) ? scalar : isUnicode ? "\u{FFFD}" : "?")
+    }
     return String(shown)
   }
 
@@ -28,6 +30,33 @@ struct ServerText: Sendable {
       }
     }
     return escaped
+  }
+
+  /// A path as text from which it can be had again.
+  func path(_ path: String) -> String {
+    if isUnicode { return shown(path) }
+    var text = ""
+    for byte in path.utf8 {
+      let isPlain = byte < 0x80 && byte > 0 && byte != UInt8(ascii: "%")
+      text += isPlain ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+    }
+    return text
+  }
+
+  /// The path of a text that `path` gave.
+  func path(from text: String) -> String {
+    if isUnicode { return text }
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let code = UInt8(Substring(rest.prefix(2)), radix: 16) {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Raw bytes as text; nil where they are none that the database takes.

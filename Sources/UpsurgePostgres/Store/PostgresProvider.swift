@@ -44,9 +44,9 @@ struct PostgresProvider: ReplayProvider {
   }
 
   func replay(
-    for job: ReplayJob, _ cancellation: ReadCancellation
+    for job: ReplayJob, _ cancellation: ReadCancellation, note: (RunNote) -> Void
   ) throws(UpsurgeError) -> any ReplayStore {
-    try PostgresReplay(job, cancellation)
+    try PostgresReplay(job, cancellation, note: note)
   }
 
   func forget(_ run: Int64, in database: String) throws(UpsurgeError) -> Bool {
@@ -71,8 +71,8 @@ extension PostgresRuns {
   /// The tables of runs of a database, one for each schema that has some.
   static func found(_ connection: PostgresConnection) throws(PostgresFailure) -> [PostgresRuns] {
     var found: [PostgresRuns] = []
-    for schema in try ServerLayout.schemas(having: .runs, connection) {
-      let runs = PostgresRuns(schema: schema)
+    for table in try ServerLayout.found(.runs, connection) {
+      let runs = PostgresRuns(schema: table.schema)
       if try runs.isOurs(connection) { found.append(runs) }
     }
     return found

@@ -19,13 +19,35 @@ final class PostgresReplay: ReplayStore {
   private var step = 0
 
   /// Connects, and refuses what cannot be done there before anything is read.
-  init(_ job: ReplayJob, _ cancellation: ReadCancellation) throws(UpsurgeError) {
+  /// - Parameter note: is told of records of strangers, which are not tried.
+  init(
+    _ job: ReplayJob, _ cancellation: ReadCancellation, note: (RunNote) -> Void
+  ) throws(UpsurgeError) {
     session = try ServerSession(job.database, cancellation)
     capabilities = try session.capabilities()
     text = ServerText(encoding: capabilities.encoding)
     busyTimeout = Int(job.options.busyTimeout)
     replays = try session.asking { (connection) throws(PostgresFailure) in
       try PostgresReplays.found(connection)
+    }
+    if job.file == nil { try noteStrangers(note) }
+  }
+
+  /// Whoever makes tables of these names could have code run with the rights of the user who replays them.
+  private func noteStrangers(_ note: (RunNote) -> Void) throws(UpsurgeError) {
+    let found = try session.asking { (connection) throws(PostgresFailure) in
+      let user = try connection.run("SELECT quote_ident(current_user)", []).first?.text(0) ?? ""
+      return (user: user, tables: try PostgresRejects.found(connection))
+    }
+    for (rejects, stranger) in found.tables {
+      guard let stranger else { continue }
+      let name = TableName(schema: rejects.schema, name: RejectTable.name).shown.escapedForTerminal
+      let owner = stranger.quotedForPostgres.escapedForTerminal
+      note(
+        RunNote(
+          .warning,
+          "the records of \(name) are left alone: it belongs to \(owner), whose triggers would run with your rights. Replay them as "
+            + "that user; or say that you trust it: GRANT \(owner) TO \(found.user.escapedForTerminal)"))
     }
   }
 
@@ -43,22 +65,22 @@ final class PostgresReplay: ReplayStore {
     return a.name == b.name && (a.schema == nil || b.schema == nil || a.schema == b.schema)
   }
 
-  func runs() throws(UpsurgeError) -> [RunRecord] { try session.runs() }
+  func runs() throws(UpsurgeError) -> [RunRecord] { try session.knownRuns(lockTimeout: busyTimeout) }
 
-  func marks() throws(UpsurgeError) -> [ReplayMark] { try session.replayMarks() }
+  func marks() throws(UpsurgeError) -> [ReplayMark] { try session.replayMarks(lockTimeout: busyTimeout) }
 
   func shelves() throws(UpsurgeError) -> [RejectShelf] {
-    let schemas = try session.asking { (connection) throws(PostgresFailure) in
-      try ServerLayout.schemas(having: .rejects, connection)
+    let found = try session.asking { (connection) throws(PostgresFailure) in
+      try PostgresRejects.found(connection)
     }
     var shelves: [RejectShelf] = []
-    for schema in schemas {
-      let rejects = PostgresRejects(schema: schema)
+    for (rejects, stranger) in found where stranger == nil {
+      noteRights(rejects)
       let look = try session.asking { (connection) throws(PostgresFailure) in try rejects.look(connection) }
       if case .refused(let error) = look { throw error }
       let extent = try session.asking { (connection) throws(PostgresFailure) in try rejects.extent(connection)
       }
-      shelves.append(RejectShelf(schema: schema, lastID: extent.lastID, count: extent.count))
+      shelves.append(RejectShelf(schema: rejects.schema, lastID: extent.lastID, count: extent.count))
     }
     return shelves
   }
@@ -71,9 +93,22 @@ final class PostgresReplay: ReplayStore {
 
   // MARK: - Transactions
 
+  /// Notes what a replay needs besides the tables of the records, for the hint of what the server refuses.
+  /// - Parameter rejects: those that are tried; nil for those of a file.
+  func noteRights(_ rejects: PostgresRejects? = nil) {
+    session.rights = WantedRights()
+    let rights = ["SELECT", "UPDATE", "DELETE"]
+    session.rights.add(replays.schema, OwnTable.replays.rawValue, rights + ["INSERT"], isMade: true)
+    guard let rejects else { return }
+    for table in [OwnTable.rejects, .rejectContexts] {
+      session.rights.add(rejects.schema, table.rawValue, rights, isMade: false)
+    }
+  }
+
   func transaction<Result>(
     _ body: (any ReplayTransaction) throws(UpsurgeError) -> Result
   ) throws(UpsurgeError) -> Result {
+    noteRights()
     let fenced = try begun()
     var (declined, refusal): (Result?, UpsurgeError?) = (nil, nil)
     do throws(PostgresFailure) {
@@ -103,9 +138,9 @@ final class PostgresReplay: ReplayStore {
     }
   }
 
-  func writeDurably(_ mark: ReplayMark) throws(UpsurgeError) {
+  func writeDurably(_ mark: ReplayMark, after earlier: ReplayMark?) throws(UpsurgeError) {
     try transaction { (transaction) throws(UpsurgeError) in
-      try transaction.write(mark)
+      try transaction.write(mark, after: earlier)
       try (transaction as? PostgresReplayTransaction)?.awaitDisk()
       try transaction.commit()
     }
@@ -139,30 +174,5 @@ final class PostgresReplay: ReplayStore {
       patience: patience, cancellation: session.cancellation)
     fenced = made
     return made
-  }
-}
-
-extension ServerSession {
-  /// The runs that the database knows of, those of all schemas.
-  func runs() throws(UpsurgeError) -> [RunRecord] {
-    try asking { (connection) throws(PostgresFailure) in
-      var records: [PostgresRuns.Row] = []
-      for runs in try PostgresRuns.found(connection) { records += try runs.all(connection) }
-      return records
-    }.map { (row) throws(UpsurgeError) in try RunRecord(row) }
-  }
-
-  /// The marks of replays that are on their way, or whose ledger nobody has seen.
-  /// - Throws: `guardRefused` where a table of the name of ours is not ours.
-  func replayMarks() throws(UpsurgeError) -> [ReplayMark] {
-    let (look, replays) = try asking { (connection) throws(PostgresFailure) in
-      let replays = try PostgresReplays.found(connection)
-      return (try replays.look(connection), replays)
-    }
-    switch look {
-    case .nothing: return []
-    case .refused(let error): throw error
-    case .ours: return try asking { (connection) throws(PostgresFailure) in try replays.marks(connection) }
-    }
   }
 }

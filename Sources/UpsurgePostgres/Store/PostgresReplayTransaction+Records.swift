@@ -19,6 +19,7 @@ extension PostgresReplayTransaction {
         tableName: table.name, targets: targets, primaryKeyColumns: table.primaryKey?.columns ?? []),
       rules: rules, blobFolder: page.options.blobFolder, byteLimit: page.options.memory.byteCount / 4)
     let target = try target(table, rules, parser.columns, targets, page.context)
+    replay.session.rights.add(table.schema, table.name, target.neededRights, isMade: false)
     try check(rules, of: target, table)
     page.table = page.context.table
     let began = MonotonicClock.seconds
@@ -53,11 +54,21 @@ extension PostgresReplayTransaction {
   private func table(of page: RejectPage) throws(UpsurgeError) -> PostgresTable {
     let name = TableName(page.context.table)
     try OwnTable.refuse(name.name)
+    // Who may write into the table of rejects of one schema need not have rights in another.
+    if let own = page.schema, let schema = name.schema, schema != own {
+      throw UpsurgeError(
+        .usage,
+        "table \(name.shown.escapedForTerminal) is in another schema than the record, which is kept in "
+          + TableName(schema: own, name: RejectTable.name).shown.escapedForTerminal)
+    }
     let found = try asking { () throws(PostgresFailure) in
       try PostgresTable.read(schema: name.schema ?? page.schema, name: name.name, connection)
     }
     guard let found else {
       throw UpsurgeError(.usage, "there is no table \(page.context.table.escapedForTerminal)")
+    }
+    if found.schema.hasPrefix("pg_") || found.schema == "information_schema" {
+      throw UpsurgeError(.usage, "table \(page.context.table.escapedForTerminal) is one of the server itself")
     }
     return found
   }

@@ -27,11 +27,13 @@ final class PostgresReplayTransaction: ReplayTransaction {
   }
 
   func marks() throws(UpsurgeError) -> [ReplayMark] {
-    try asking { () throws(PostgresFailure) in try replay.replays.marks(connection) }
+    try asking { () throws(PostgresFailure) in try replay.replays.marks(replay.text, connection) }
   }
 
-  func write(_ mark: ReplayMark) throws(UpsurgeError) {
-    try asking { () throws(PostgresFailure) in try replay.replays.write(mark, replay.text, connection) }
+  func write(_ mark: ReplayMark, after earlier: ReplayMark?) throws(UpsurgeError) {
+    try asking { () throws(PostgresFailure) in
+      try replay.replays.write(mark, after: earlier, replay.text, connection)
+    }
   }
 
   func remove(_ mark: ReplayMark) throws(UpsurgeError) {
@@ -41,7 +43,8 @@ final class PostgresReplayTransaction: ReplayTransaction {
   func rejects(
     of shelf: RejectShelf, after: Int64, through: Int64, count: Int, recordByteLimit: Int
   ) throws(UpsurgeError) -> [StoredReject] {
-    try asking { () throws(PostgresFailure) in
+    replay.noteRights(PostgresRejects(schema: shelf.schema))
+    return try asking { () throws(PostgresFailure) in
       try PostgresRejects(schema: shelf.schema).page(
         after: after, through: through, count: count, recordByteLimit: recordByteLimit, connection)
     }
@@ -63,15 +66,33 @@ final class PostgresReplayTransaction: ReplayTransaction {
       do throws(UpsurgeError) {
         ledger = try storeRecords(of: &page)
       } catch {
-        guard failure == nil, let words = error.noPlaceWords else { throw error }
-        // The key is gone, or a column that the rules name: it is so for all of them.
-        for index in page.fates.indices where page.fates[index].isGone {
+        guard let words = noPlaceWords(error) else { throw error }
+        // The key is gone, or a column that the rules name, or a right is missing: it is so for all of them. Nothing can be written
+        // after what the server has refused, so what the others have met with is not noted either.
+        for index in page.fates.indices where page.fates[index].isGone || failure != nil {
           page.fates[index] = .untried(RejectPage.noPlace, words)
         }
+        failure = nil
       }
     }
     page.account(ledger)
     if try keep(page) { try commit() } else { page.account(nil) }
+  }
+
+  /// Why no record of a page has a place; nil where something else is wrong.
+  private func noPlaceWords(_ error: UpsurgeError) -> String? {
+    guard let failure else { return error.noPlaceWords }
+    let isOfTable =
+      failure.kind == .privilege || failure.kind == .schemaChanged
+      || failure.kind == .other && failure.sqlState.hasPrefix("42")
+    if !isOfTable { return nil }
+    var words = error.message
+    if failure.kind == .privilege,
+      let hint = try? replay.session.rights.hint(replay.session.connected())
+    {
+      words += " (\(hint))"
+    }
+    return words
   }
 
   func commit() throws(UpsurgeError) {

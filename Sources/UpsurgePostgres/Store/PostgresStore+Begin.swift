@@ -21,6 +21,8 @@ extension PostgresStore {
       making.isKeyedFirst =
         !making.key.isEmpty
         && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
+          // What is rejected before a key comes twice would be kept twice.
+          || options.rejects.target == .table && beginning.resumption == nil
           || !beginning.files.canReadAgain(from: beginning.index))
       table.making = making
       if beginning.resumption == nil {
@@ -62,8 +64,11 @@ extension PostgresStore {
   }
 
   /// Writes down that a run of one transaction has begun, so that whoever comes while it commits can wait for its row.
-  private func written(_ run: PostgresRuns.NewRun, _ runs: PostgresRuns) throws(UpsurgeError) -> WholeTransaction.Run {
-    let number = try session.asking { (connection) throws(PostgresFailure) in try runs.begin(run, connection) }
+  private func written(_ run: PostgresRuns.NewRun, _ runs: PostgresRuns) throws(UpsurgeError)
+    -> WholeTransaction.Run
+  {
+    let number = try session.asking { (connection) throws(PostgresFailure) in try runs.begin(run, connection)
+    }
     return WholeTransaction.Run(runs: runs, number: number, owner: run.owner)
   }
 
@@ -196,6 +201,14 @@ extension PostgresStore {
     guard keepsRuns else { return }
     session.rights.add(
       place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
+    if job.options.rejects.target == .table { noteRights(for: PostgresRejects(schema: place.schema)) }
+  }
+
+  /// A context that is found is locked, for which the right to UPDATE is asked.
+  func noteRights(for rejects: PostgresRejects) {
+    session.rights.add(
+      rejects.schema, OwnTable.rejectContexts.rawValue, ["SELECT", "INSERT", "UPDATE"], isMade: true)
+    session.rights.add(rejects.schema, OwnTable.rejects.rawValue, ["INSERT"], isMade: true)
   }
 
   private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {

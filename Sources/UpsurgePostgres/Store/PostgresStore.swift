@@ -45,8 +45,13 @@ final class PostgresStore: Store {
   /// What has not ended in the database: files of rejects may be its.
   var openWork: OpenWork {
     OpenWork(
-      place: place, runs: { [session] () throws(UpsurgeError) in try session.runs() },
-      replays: { [session] () throws(UpsurgeError) in try session.replayMarks() })
+      place: place,
+      runs: { [session, lockTimeout] () throws(UpsurgeError) in
+        try session.knownRuns(lockTimeout: lockTimeout)
+      },
+      replays: { [session, lockTimeout] () throws(UpsurgeError) in
+        try session.replayMarks(lockTimeout: lockTimeout)
+      })
   }
 
   /// The tables of rejects beside a table, ready to take some; nil where the run keeps none there.
@@ -54,6 +59,7 @@ final class PostgresStore: Store {
   func rejects(beside table: TableName) throws(UpsurgeError) -> PostgresRejects? {
     if options.rejects.target != .table { return nil }
     let rejects = PostgresRejects(schema: table.schema ?? defaultSchema)
+    noteRights(for: rejects)
     let isTrial = options.output.dryRun != nil
     let look = try session.asking { (connection) throws(PostgresFailure) in
       let found = try rejects.look(connection)
@@ -86,7 +92,8 @@ final class PostgresStore: Store {
     let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
     var open: [RunRecord] = []
     for row in rows where row.state != RunRecord.State.done.rawValue {
-      guard try place(of: TableName(row.table)) == wanted, let record = try settled(RunRecord(row), runs)
+      guard try place(of: TableName(row.table)) == wanted,
+        let record = try session.settled(RunRecord(row), runs, lockTimeout: lockTimeout)
       else { continue }
       // What has committed nothing leaves nothing to resume.
       if record.livePID != nil || record.state == .complete || record.progress.ledger.read > 0 {
@@ -94,20 +101,6 @@ final class PostgresStore: Store {
       }
     }
     return open
-  }
-
-  /// What stands of a run whose process has ended: the server may still be at its last COMMIT, which is waited for.
-  /// - Parameter isOwn: whether it is this process's, whose connection has broken.
-  /// - Returns: nil where it was forgotten.
-  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError)
-    -> RunRecord?
-  {
-    guard run.state == .running, isOwn || run.livePID == nil else { return run }
-    let rows = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
-      _ = try runs.lock(run.id, connection)
-      return try runs.all(connection)
-    }
-    return try rows.first { $0.run == run.id }.map { (row) throws(UpsurgeError) in try RunRecord(row) }
   }
 
   /// Where a table is, or would be made.
@@ -148,7 +141,7 @@ final class PostgresStore: Store {
   func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
     guard let own = try openRuns(of: job.table).last(where: { $0.owner == owner.text }) else { return nil }
     let runs = runs(beside: try place(of: TableName(job.table)))
-    guard let run = try settled(own, runs, isOwn: true) else { return nil }
+    guard let run = try session.settled(own, runs, isOwn: true, lockTimeout: lockTimeout) else { return nil }
     // Of one transaction for all, nothing stands before its end.
     guard options.transaction.isAtomic, run.state == .running else { return run }
     try session.asking { (connection) throws(PostgresFailure) in

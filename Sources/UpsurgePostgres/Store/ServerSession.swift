@@ -72,7 +72,8 @@ package final class ServerSession {
   ) throws(UpsurgeError) -> Result {
     try asking { (connection) throws(PostgresFailure) in
       do throws(PostgresFailure) {
-        try connection.run("BEGIN; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
+        try connection.run(
+          "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
         let result = try body(connection)
         connection.rollback()
         return result

@@ -95,6 +95,17 @@ struct RejectTableTests {
     }
   }
 
+  @Test("A new table in which a key comes twice keeps each reject once")
+  func keyTwice() throws {
+    let path = stores.scratch.write("id,n\n1,1\n,5\n1,2\n", to: "feed.csv")
+    var options = LoadOptions()
+    (options.rejects.onError, options.rejects.target, options.rules.key) = (.reject, .table, ["id"])
+    let summary = LoadJob(database: stores.url, table: "made", sources: [path], options: options).run()
+    #expect(summary.error == nil && summary.ledger.rejected == 1)
+    #expect(try stores.rows("SELECT raw FROM upsurge_rejects", .postgres) == ["',5'"])
+    #expect(try stores.rows("SELECT * FROM made", .postgres) == ["1|2"])
+  }
+
   @Test("A table of that name that is someone else's, or newer, is left alone")
   func foreign() throws {
     let path = stores.scratch.write("id,n\n1,x\n", to: "feed.csv")
@@ -112,22 +123,26 @@ struct RejectTableTests {
     try stores.server.psql("COMMENT ON TABLE upsurge_rejects IS 'upsurge layout 2'", in: stores.url)
     let newer = load()
     #expect(newer.error?.code == .guardRefused)
-    #expect(newer.error?.message.contains("upsurge_rejects of layout 2, which a newer upsurge has made") == true)
+    #expect(
+      newer.error?.message.contains("upsurge_rejects of layout 2, which a newer upsurge has made") == true)
     #expect(ReplayJob(database: stores.url).run().error?.code == .guardRefused)
     try stores.server.psql(
-      "COMMENT ON TABLE upsurge_rejects IS 'upsurge layout 1'; DROP TABLE upsurge_reject_contexts", in: stores.url)
+      "COMMENT ON TABLE upsurge_rejects IS 'upsurge layout 1'; DROP TABLE upsurge_reject_contexts",
+      in: stores.url)
     #expect(load().error?.message.contains("upsurge_reject_contexts is gone") == true)
   }
 
   @Test("It is beside the table that the records were for")
   func schemas() throws {
-    try stores.server.psql("CREATE SCHEMA sales; CREATE TABLE sales.t (id bigint PRIMARY KEY)", in: stores.url)
+    try stores.server.psql(
+      "CREATE SCHEMA sales; CREATE TABLE sales.t (id bigint PRIMARY KEY)", in: stores.url)
     var options = LoadOptions()
     (options.rejects.onError, options.rejects.target) = (.reject, .table)
     let path = stores.scratch.write("id\n1\nx\n", to: "feed.csv")
     let summary = LoadJob(database: stores.url, table: "sales.t", sources: [path], options: options).run()
     #expect(summary.ledger.rejected == 1)
-    #expect(try stores.rows("SELECT \"table\", raw FROM sales.upsurge_rejects", .postgres) == ["'sales.t'|'x'"])
+    #expect(
+      try stores.rows("SELECT \"table\", raw FROM sales.upsurge_rejects", .postgres) == ["'sales.t'|'x'"])
     try stores.server.psql("UPDATE sales.upsurge_rejects SET raw = '7'", in: stores.url)
     #expect(ReplayJob(database: stores.url).run().ledger.inserted == 1)
     #expect(try stores.rows("SELECT id FROM sales.t ORDER BY id", .postgres) == ["1", "7"])

@@ -126,6 +126,19 @@ struct PostgresHintTests {
     #expect(try rows("SELECT id, n FROM t") == ["1|2"])
   }
 
+  @Test("What the tables of rejects need is said with its GRANT")
+  func rejectGrants() throws {
+    let role = "keeper_\(UInt32.random(in: 0...UInt32.max))"
+    func keep(_ options: inout LoadOptions) { (options.rejects.onError, options.rejects.target) = (.reject, .table) }
+    try server.psql("CREATE ROLE \(role) LOGIN; CREATE TABLE t (id int PRIMARY KEY); GRANT SELECT, INSERT, UPDATE ON t TO \(role)", in: url)
+    // It makes them.
+    #expect(load("id\nx\n", keep).ledger.rejected == 1)
+    let given = try follow("id\n1\nx\n", as: role, keep)
+    #expect(given.contains { $0.contains("GRANT SELECT, INSERT, UPDATE ON public.upsurge_reject_contexts TO \(role)") }, "\(given)")
+    #expect(given.contains { $0.contains("GRANT INSERT ON public.upsurge_rejects TO \(role)") }, "\(given)")
+    #expect(try rows("SELECT raw FROM upsurge_rejects") == ["'x'", "'x'"])
+  }
+
   @Test("A table that a view shows can be loaded")
   func views() throws {
     try server.psql("CREATE TABLE base (a bigint PRIMARY KEY); CREATE VIEW t AS SELECT * FROM base", in: url)
