@@ -73,13 +73,16 @@ package struct PostgresRuns: Sendable {
   /// Notes a run that begins; part of the transaction that is open.
   /// - Returns: its number.
   package func begin(_ run: NewRun, _ connection: PostgresConnection) throws(PostgresFailure) -> Int64 {
-    let texts = [run.table, run.job, run.files, run.owner, run.startedAt, run.position, run.progress]
     let result = try connection.run(
       """
       INSERT INTO \(quotedName) (state, "table", job, files, owner, started_at, updated_at, position, progress)
       VALUES ('running', $1, $2, $3, $4, $5, $5, $6, $7) RETURNING run
-      """, texts.map { .text($0) })
+      """, texts(of: run))
     return result.first?.integer(0) ?? 0
+  }
+
+  private func texts(of run: NewRun) -> [PostgresParameter] {
+    [run.table, run.job, run.files, run.owner, run.startedAt, run.position, run.progress].map { .text($0) }
   }
 
   /// Locks the row of a run, and says what stands. A transaction of the run whose COMMIT is not yet through is waited for: its
@@ -132,6 +135,15 @@ package struct PostgresRuns: Sendable {
     _ run: Int64, owner: String, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
     try connection.run("DELETE FROM \(quotedName) WHERE run = $1 AND owner = $2", [.integer(run), .text(owner)]).affectedCount == 1
+  }
+
+  /// Forgets a run that was written down by a call whose answer was lost, and has stored nothing.
+  func forget(begun run: NewRun, _ connection: PostgresConnection) throws(PostgresFailure) {
+    try connection.run(
+      """
+      DELETE FROM \(quotedName) WHERE state = 'running' AND "table" = $1 AND job = $2 AND files = $3 AND owner = $4 AND started_at = $5
+        AND position = $6 AND progress = $7
+      """, texts(of: run))
   }
 
   /// A row of the table, as texts that are not yet read.

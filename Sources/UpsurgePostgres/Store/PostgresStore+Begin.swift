@@ -49,8 +49,11 @@ extension PostgresStore {
     }
     try makeRuns(runs)
     try forget(beginning.replaced, runs, isTrial: false)
+    var isAgain = false
     let (run, position) = try session.asking { (connection) throws(PostgresFailure) in
-      try write(beginning.resumption, newRun, runs, connection)
+      if isAgain { try runs.forget(begun: newRun, connection) }
+      isAgain = true
+      return try write(beginning.resumption, newRun, runs, connection)
     }
     guard let run else {
       throw UpsurgeError(
@@ -67,7 +70,11 @@ extension PostgresStore {
   private func written(_ run: PostgresRuns.NewRun, _ runs: PostgresRuns) throws(UpsurgeError)
     -> WholeTransaction.Run
   {
-    let number = try session.asking { (connection) throws(PostgresFailure) in try runs.begin(run, connection)
+    var isAgain = false
+    let number = try session.asking { (connection) throws(PostgresFailure) in
+      if isAgain { try runs.forget(begun: run, connection) }
+      isAgain = true
+      return try runs.begin(run, connection)
     }
     return WholeTransaction.Run(runs: runs, number: number, owner: run.owner)
   }

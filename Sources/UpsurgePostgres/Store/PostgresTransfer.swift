@@ -387,7 +387,8 @@ final class PostgresTransfer: StoreTransfer {
     isDone = true
     transactions.rollback()
     if options.output.dryRun != nil { return }
-    kept.file?.didRollBack()
+    // The run that goes on cuts off what does not stand, as after a kill.
+    if !transactions.mayStand { kept.file?.didRollBack() }
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 

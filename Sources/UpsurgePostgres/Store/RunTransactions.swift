@@ -22,6 +22,8 @@ class RunTransactions {
   var isOpen: Bool { false }
   /// Whether each part is committed by itself.
   var commitsParts: Bool { false }
+  /// Whether nobody knows what became of a COMMIT: what belongs to it outside of the server stays until that is known.
+  var mayStand: Bool { false }
   /// What is left to do when the ledger was seen.
   var ending: RunEnding? { nil }
 
@@ -74,6 +76,22 @@ final class PartTransactions: RunTransactions {
   /// The table that is made under a name of the engine's own; nil where the table is there.
   private let making: NewTable?
   private var position: String
+  private let lastCommit = LastCommit()
+
+  /// The COMMIT that was sent last.
+  private final class LastCommit {
+    /// Whether no answer has come, and nobody has looked it up since.
+    var isOpen = false
+
+    func run(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+      do throws(PostgresFailure) {
+        return try connection.commit()
+      } catch {
+        isOpen = [.connectionLost, .outcomeUnknown].contains(error.kind)
+        throw error
+      }
+    }
+  }
 
   /// - Parameters:
   ///   - run: its number in the table of runs, which says that it is this process's.
@@ -90,11 +108,13 @@ final class PartTransactions: RunTransactions {
     fenced = FencedTransactions(
       to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience,
       cancellation: cancellation)
+    fenced.commit = lastCommit.run
     super.init(store)
   }
 
   override var keepsRun: Bool { true }
   override var commitsParts: Bool { true }
+  override var mayStand: Bool { lastCommit.isOpen }
   override var ending: RunEnding? { store.ending(of: run, owner: owner, runs: runs) }
 
   override func store(
@@ -102,10 +122,13 @@ final class PartTransactions: RunTransactions {
   ) throws(UpsurgeError) {
     position = try translating { () throws(PostgresFailure) in
       try fenced.perform(position) { (connection) throws(PostgresFailure) in
+        // It was looked up: nothing of the tries before stands.
+        lastCommit.isOpen = false
         let standing = standing(try body(connection))
         return (standing.position, standing)
       }
     }
+    lastCommit.isOpen = false
   }
 
   override func finish(
@@ -118,6 +141,7 @@ final class PartTransactions: RunTransactions {
     do throws(UpsurgeError) {
       try translating { () throws(PostgresFailure) in
         try fenced.perform(position, isLast: true) { (connection) throws(PostgresFailure) in
+          lastCommit.isOpen = false
           ending = try finishTable(connection)
           if ending == .keyComesTwice { throw refuse(UpsurgeError(.database, "a key comes twice")) }
           return ((), standing(state()))
@@ -163,8 +187,7 @@ final class WholeTransaction: RunTransactions {
   /// What is made before the first record.
   private let preparations: [String]
   private var connection: PostgresConnection?
-  /// Whether nobody knows what became of the COMMIT.
-  private var mayStand = false
+  private var isOutcomeUnknown = false
   private var isComplete = false
 
   init(_ store: PostgresStore, _ run: Run?, preparations: [String], _ settings: TransactionSettings) {
@@ -173,6 +196,8 @@ final class WholeTransaction: RunTransactions {
   }
 
   override var isOpen: Bool { connection != nil }
+
+  override var mayStand: Bool { isOutcomeUnknown }
 
   override var ending: RunEnding? {
     guard let run, isComplete else { return nil }
@@ -234,7 +259,7 @@ final class WholeTransaction: RunTransactions {
       }
       isComplete = true
     } catch {
-      mayStand = [.connectionLost, .outcomeUnknown].contains(error.kind)
+      isOutcomeUnknown = [.connectionLost, .outcomeUnknown].contains(error.kind)
       throw error
     }
   }

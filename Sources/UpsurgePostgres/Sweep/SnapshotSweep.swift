@@ -2,7 +2,7 @@ import Upsurge
 import UpsurgeRecords
 import UpsurgeStorage
 
-/// What becomes of rows that a snapshot no longer has; lives on the writing thread, within the only transaction of a delivery.
+/// What becomes of rows that a snapshot no longer has; lives on the thread that stores, within the only transaction of a delivery.
 ///
 ///     begin    before the first record: counts the rows that were there
 ///     note     after each batch: the keys of its records go up into a temporary table

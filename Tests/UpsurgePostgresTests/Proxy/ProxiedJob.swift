@@ -26,6 +26,8 @@ final class ProxiedJob {
 
   let path: Path
   let database: ProxiedDatabase
+  /// How long each attempt to connect again is waited for; without any the run goes back to what stands.
+  var connectSeconds = [Double](repeating: 0.001, count: 50)
   private let scratch = Scratch()
   private let source: String
 
@@ -59,7 +61,7 @@ final class ProxiedJob {
     options.transaction.isAtomic = [.atomic, .atomicNewTable].contains(path)
     options.transaction.commitEvery = .records(path.recordCount / 3)
     options.tuning.batchSizes.recordCount = path.recordCount / 3
-    options.tuning.connectSeconds = Array(repeating: 0.001, count: 50)
+    options.tuning.connectSeconds = connectSeconds
     return LoadJob(database: target, table: "t", sources: [source], options: options)
   }
 

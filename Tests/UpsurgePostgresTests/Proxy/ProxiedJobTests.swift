@@ -25,4 +25,29 @@ struct ProxiedJobTests {
         "\(path), \(cut) at \(number), begun \(found.startCount) times, from \(seed)")
     }
   }
+
+  @Test(
+    "A COMMIT whose answer is lost costs no row and no reject, whoever looks it up",
+    arguments: ProxiedJob.Path.allCases, [true, false])
+  func lostCommit(path: ProxiedJob.Path, connectsAgain: Bool) throws {
+    let job = try ProxiedJob(path)
+    let undisturbed = try job.undisturbed()
+    if !connectsAgain { job.connectSeconds = [] }
+    var number = 0
+    repeat {
+      number += 1
+      let found = try job.run(with: .cut(.beforeAnswer, .commit, at: number))
+      #expect(found.result == undisturbed, "\(path), COMMIT \(number), begun \(found.startCount) times")
+    } while job.database.proxy.events.contains(where: \.isCut)
+    #expect(number > 1, "\(path)")
+  }
+
+  @Test("A run is written down once, although the answer was lost", arguments: ProxiedJob.Path.allCases)
+  func lostRow(path: ProxiedJob.Path) throws {
+    let job = try ProxiedJob(path)
+    let undisturbed = try job.undisturbed()
+    let found = try job.run(with: .cut(.beforeAnswer, .statement(.containing("VALUES ('running'"))))
+    let isCut = job.database.proxy.events.contains(where: \.isCut)
+    #expect(isCut && found.result == undisturbed, "\(path)")
+  }
 }
