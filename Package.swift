@@ -206,7 +206,7 @@ let package = Package(
     .testTarget(
       name: "UpsurgeMoveTests",
       dependencies: [
-        "UpsurgeMove", "UpsurgePostgres", "Upsurge", "UpsurgeSQLite", "UpsurgeRecords", "PostgresSupport", "TestSupport",
+        "UpsurgeMove", "UpsurgePostgres", "Upsurge", "UpsurgeRecords", "PostgresSupport", "TestSupport",
       ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(

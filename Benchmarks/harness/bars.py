@@ -21,8 +21,8 @@ def add_arguments(parser):
     parser.add_argument(
         "--tries", type=int, default=3,
         help="so often a comparison runs at most, as long as its reference is not calm (3)")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_seed(parser)
+    tools.add_scratch(parser)
     results.add_arguments(parser)
 
 

@@ -19,7 +19,7 @@ WAYS = {
 def add_arguments(parser):
     parser.add_argument("--shape", choices=["narrow", "wide"], default="narrow", help="the table (narrow)")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows to load (2000000)")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    tools.add_seed(parser)
     parser.add_argument("--rounds", type=int, default=5, help="times each contender runs (5)")
     parser.add_argument(
         "--contenders", default="floor-single,floor-multi,upsurge,upsurge-zst,import", metavar="A,B",
@@ -31,7 +31,7 @@ def add_arguments(parser):
         help="time an upsert by key onto a table that holds all rows, this many percent of them with other values; "
         "upsurge's fill beforehand is not timed, .import's goes through a staging table")
     parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     parser.add_argument("--json", metavar="FILE", help="write all results there")
 
 

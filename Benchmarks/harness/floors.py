@@ -15,9 +15,9 @@ WAYS = {
 def add_arguments(parser):
     parser.add_argument("--shape", choices=["narrow", "wide"], default="narrow", help="the table (narrow)")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows to load (2000000)")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    tools.add_seed(parser)
     parser.add_argument("--rounds", type=int, default=5, help="times each runs (5)")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     results.add_arguments(parser)
 
 

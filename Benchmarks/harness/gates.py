@@ -55,7 +55,7 @@ def add_arguments(parser):
     parser.add_argument("--record", action="store_true", help="write what is found to Benchmarks/gates.json")
     parser.add_argument("--only", metavar="TEXT", default="", help="kinds whose names hold this text")
     parser.add_argument("--jobs", type=int, default=2, help="runs of valgrind at a time (2)")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
 
 
 def run(arguments):

@@ -55,9 +55,9 @@ def add_arguments(parser):
     parser.add_argument("--postgres", action="store_true", help="into a private PostgreSQL: the client, backends, the server")
     parser.add_argument("--rows", type=int, help="of each input (1000000; with --postgres 100000)")
     parser.add_argument("--moments", type=int, default=300, help="kills of each kind of load (300)")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments (1)")
+    tools.add_seed(parser, 1, "the moments")
     parser.add_argument("--commit-every", type=int, help="rows in a transaction (the command's default)")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     postgres_kills.add_arguments(parser)
 
 

@@ -12,12 +12,12 @@ from .measure import machine, stop
 
 def add_arguments(parser):
     parser.add_argument("--rows", type=int, default=500_000, help="narrow rows; wide ones are half of them (500000)")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    tools.add_seed(parser)
     parser.add_argument("--rounds", type=int, default=5, help="times each case runs (5)")
     parser.add_argument("--only", metavar="TEXT", help="cases whose name contains this")
     parser.add_argument("--list", action="store_true", help="print the cases and what they say; run nothing")
     parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     results.add_arguments(parser)
 
 

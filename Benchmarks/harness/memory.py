@@ -13,9 +13,9 @@ def add_arguments(parser):
     parser.add_argument("--postgres", action="store_true", help="into a private PostgreSQL: a new table, the same rows, all changed")
     parser.add_argument("--rows", type=int, help="of the smaller input (1000000; with --postgres 2000000)")
     parser.add_argument("--shape", choices=["narrow", "wide"], default="narrow", help="the table (narrow)")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    tools.add_seed(parser)
     parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     parser.add_argument("--json", metavar="FILE", help="write all results there")
     postgres_memory.add_arguments(parser)
 

@@ -34,9 +34,9 @@ COUNTED = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 def add_arguments(parser):
     parser.add_argument("--rows", type=int, default=5_000_000, help="of all tables together (5000000)")
     parser.add_argument("--kills", type=int, default=50, help="SIGKILLs of the move there, and of the move back (50)")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments (1)")
+    tools.add_seed(parser, 1, "the moments")
     parser.add_argument("--server", metavar="FOLDER", help="where initdb and postgres are (Debian's PostgreSQL 15)")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
 
 
 def run(arguments):

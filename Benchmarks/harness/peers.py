@@ -25,13 +25,13 @@ SCRIPTS = {
 
 def add_arguments(parser):
     parser.add_argument("--rows", type=int, default=500_000, help="narrow rows to load (500000)")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    tools.add_seed(parser)
     parser.add_argument("--rounds", type=int, default=5, help="times each runs (5)")
     parser.add_argument("--only", metavar="A,B", help=f"of {'; '.join(PEERS)} (all)")
     parser.add_argument(
         "--operations", default="insert,upsert", metavar="A,B",
         help="insert: into a new table; upsert: all rows exist and change (insert,upsert)")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     results.add_arguments(parser)
 
 

@@ -13,10 +13,10 @@ NOISY = 0.10
 
 def add_arguments(parser, rows=1_000_000, rounds=5):
     parser.add_argument("--rows", type=int, default=rows, help=f"rows to load ({rows})")
-    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    tools.add_seed(parser)
     parser.add_argument("--rounds", type=int, default=rounds, help=f"times each contender runs ({rounds})")
     parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
-    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    tools.add_scratch(parser)
     parser.add_argument("--json", metavar="FILE", help="write all results there")
 
 

@@ -47,6 +47,16 @@ def program(name, package):
     return path
 
 
+def add_scratch(parser):
+    """The option whose value `scratch` takes."""
+    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+
+
+def add_seed(parser, seed=42, of="the generated rows"):
+    """The option that repeats what another run has chosen at random."""
+    parser.add_argument("--seed", type=int, default=seed, help=f"of {of} ({seed})")
+
+
 def scratch(given=None):
     """The folder for generated data and databases; what is generated stays there for the next run."""
     folder = Path(given or Path(tempfile.gettempdir()) / "upsurge-benchmarks")

@@ -4,63 +4,40 @@ import UpsurgeRecords
 extension BenchReport {
   /// The report as one JSON object with a line end.
   package var json: [UInt8] {
-    var out = JSONText()
-    out.beginObject()
-    out.member("upsurge", upsurgeVersion)
-    out.member("suite", suite.rawValue)
-    out.member("input", input)
-    out.key("rows")
-    out.number(rowCount)
-    out.key("bytes")
-    out.number(inputByteCount)
-    machine.write(to: &out)
-    writeSQLite(to: &out)
-    out.key("settings")
-    out.beginObject()
-    for setting in settings { out.member(setting.name, setting.value) }
-    out.endObject()
-    out.key("results")
-    out.beginArray()
-    for entry in entries {
-      out.beginObject()
-      entry.writeMembers(rowsPerSecond: rowsPerSecond(entry), ratio: ratio(entry), to: &out)
-      out.endObject()
+    JSONText.line { out in
+      out.member("upsurge", upsurgeVersion)
+      out.member("suite", suite.rawValue)
+      out.member("input", input)
+      out.member("rows", rowCount)
+      out.member("bytes", inputByteCount)
+      machine.write(to: &out)
+      out.member("sqlite") { out in
+        out.member("version", sqlite.version)
+        out.member("compile_options", sqlite.options)
+      }
+      out.member("settings") { out in
+        for setting in settings { out.member(setting.name, setting.value) }
+      }
+      out.member("results", entries) { out, entry in
+        entry.writeMembers(rowsPerSecond: rowsPerSecond(entry), ratio: ratio(entry), to: &out)
+      }
+      out.member("notes", notes.map(\.text))
+      out.member("commands", commands)
     }
-    out.endArray()
-    out.key("notes")
-    out.strings(notes.map(\.text))
-    out.key("commands")
-    out.strings(commands)
-    out.endObject()
-    out.newline()
-    return out.bytes
-  }
-
-  private func writeSQLite(to out: inout JSONText) {
-    out.key("sqlite")
-    out.beginObject()
-    out.member("version", sqlite.version)
-    out.key("compile_options")
-    out.strings(sqlite.options)
-    out.endObject()
   }
 }
 
 extension MachineFacts {
   /// Writes the member `machine` of the object that is open.
   package func write(to out: inout JSONText) {
-    out.key("machine")
-    out.beginObject()
-    out.member("processor", processor)
-    out.key("cores")
-    out.number(UInt64(coreCount))
-    out.key("memory_bytes")
-    out.number(memoryByteCount)
-    out.member("file_system", fileSystem)
-    out.member("system", system)
-    out.key("load")
-    out.number(load)
-    out.endObject()
+    out.member("machine") { out in
+      out.member("processor", processor)
+      out.member("cores", UInt64(coreCount))
+      out.member("memory_bytes", memoryByteCount)
+      out.member("file_system", fileSystem)
+      out.member("system", system)
+      out.member("load", load)
+    }
   }
 }
 
@@ -79,12 +56,10 @@ extension BenchReport.Entry {
       ("median", median), ("spread", spread), ("rows_per_second", rowsPerSecond?.rounded()), ("ratio", ratio),
     ] {
       guard let value else { continue }
-      out.key(name)
-      out.number(value)
+      out.member(name, value)
     }
     if median != nil {
-      out.key("noisy")
-      out.bool(isNoisy)
+      out.member("noisy", isNoisy)
     }
   }
 }

@@ -15,20 +15,18 @@ struct BenchRun {
   private(set) var report: BenchReport
   let input: BenchInput
   private let contenders: [BenchContender]
-  /// Seconds that each has taken in all.
-  private var spent: [Double]
+  private var rounds: BenchRounds
   private var programs: [BenchPeer: String] = [:]
-  private let watch = Stopwatch()
 
   /// Makes the rows, loads them once without counting, and reads what all tables must equal.
   init(job: BenchJob, folder: ScratchFolder, control: RunControl) throws(UpsurgeError) {
     self.job = job
     self.folder = folder
     self.control = control
+    contenders = BenchContender.all(of: job)
+    rounds = BenchRounds(job.roundCount, contenderCount: contenders.count)
     let machine = MachineFacts(folder: folder.path)
     input = try BenchInput(job: job, folder: folder, control: control)
-    contenders = BenchContender.all(of: job)
-    spent = contenders.map { _ in 0 }
     let rowCount = UInt64(input.rows.count)
     let source = job.file.map { "\(Words.count(rowCount, "row")) of \($0)" }
     report = BenchReport(
@@ -46,13 +44,10 @@ struct BenchRun {
 
   /// Runs all contenders in turn, each time in another order.
   mutating func measure(progress: (BenchJob.Progress) -> Void) throws(UpsurgeError) {
-    let roundCount = job.roundCount ?? BenchJob.defaultRoundCount
+    let roundCount = rounds.count
     for round in 0..<roundCount {
-      if job.roundCount == nil && round > 0 && watch.seconds > BenchJob.secondsBeforeLastRound { break }
-      for place in contenders.indices {
-        let index = (place + round) % contenders.count
-        if report.entries[index].absence != nil { continue }
-        if job.roundCount == nil && spent[index] > BenchJob.secondsPerContender { continue }
+      guard let indices = rounds.contenders(of: round) else { break }
+      for index in indices where report.entries[index].absence == nil && !rounds.hasSpent(index) {
         progress(
           BenchJob.Progress(round: round + 1, roundCount: roundCount, contender: contenders[index].name))
         try measure(index)
@@ -66,7 +61,8 @@ struct BenchRun {
     }
     if report.entries.contains(where: \.isNoisy) {
       report.notes.append(
-        "noisy: the runs spread over more than 10 %; let the machine rest, and run again with more \(.rounds)")
+        "noisy: the runs spread over more than 10 %; let the machine rest, and run again with more \(.rounds)"
+      )
     }
   }
 
@@ -85,7 +81,7 @@ struct BenchRun {
       return
     }
     try checkCancellation()
-    spent[index] += seconds
+    rounds.add(seconds, to: index)
     if let difference = try input.difference(of: BenchInput.runName) {
       report.entries[index].absence = .init(
         isFailure: true,

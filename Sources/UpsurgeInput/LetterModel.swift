@@ -1,8 +1,8 @@
 /// How often a language has each of its letters beyond ASCII, among all such letters.
 struct LetterModel {
-  /// Logarithms.
+  /// How likely each letter is, as a logarithm.
   private let likelihoods: [Unicode.Scalar: Double]
-  /// That of every other letter.
+  /// How likely every other letter is, as a logarithm.
   private let other: Double
 
   /// - Parameter weights: letters, each with its weight: `é55 à12`.

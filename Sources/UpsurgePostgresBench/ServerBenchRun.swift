@@ -11,11 +11,9 @@ struct ServerBenchRun {
   private let control: RunControl
   private var server: BenchServer
   private let contenders = ServerContender.all
-  /// Seconds that each has taken in all.
-  private var spent: [Double]
+  private var rounds: BenchRounds
   /// How many rows are stored row by row.
   private let partCount: Int
-  private let watch = Stopwatch()
 
   /// Seconds that storing row by row may wait for answers.
   private static let secondsOfParts = 1.0
@@ -27,6 +25,7 @@ struct ServerBenchRun {
     job: ServerBenchJob, folder: ScratchFolder, server: BenchServer, control: RunControl
   ) throws(UpsurgeError) {
     (self.job, self.folder, self.server, self.control) = (job, folder, server, control)
+    rounds = BenchRounds(job.roundCount, contenderCount: contenders.count)
     let rowCount = job.rowCount ?? ServerBenchJob.defaultRowCount
     var byteCount = 0
     for delivery in BenchDelivery.allCases {
@@ -38,7 +37,6 @@ struct ServerBenchRun {
     let answers = Self.secondsOfParts / max(server.facts.roundTripSeconds, 1e-6)
     let most = min(Int(min(answers, Double(Self.mostRowsOfParts))), Int(rowCount))
     partCount = max(most, min(Self.leastRowsOfParts, Int(rowCount)))
-    spent = contenders.map { _ in 0 }
     report = ServerBenchReport(
       rowCount: rowCount, inputByteCount: UInt64(byteCount), server: server.facts,
       machine: MachineFacts(folder: folder.path))
@@ -49,13 +47,10 @@ struct ServerBenchRun {
 
   /// Runs all contenders in turn, each time in another order.
   mutating func measure(progress: (BenchJob.Progress) -> Void) throws(UpsurgeError) {
-    let roundCount = job.roundCount ?? BenchJob.defaultRoundCount
+    let roundCount = rounds.count
     for round in 0..<roundCount {
-      if job.roundCount == nil && round > 0 && watch.seconds > BenchJob.secondsBeforeLastRound { break }
-      for place in contenders.indices {
-        let index = (place + round) % contenders.count
-        if report.entries[index].figures.absence != nil { continue }
-        if job.roundCount == nil && spent[index] > BenchJob.secondsPerContender { continue }
+      guard let indices = rounds.contenders(of: round) else { break }
+      for index in indices where report.entries[index].figures.absence == nil && !rounds.hasSpent(index) {
         let contender = contenders[index]
         progress(
           BenchJob.Progress(
@@ -85,7 +80,7 @@ struct ServerBenchRun {
       return
     }
     try checkCancellation()
-    spent[index] += seconds
+    rounds.add(seconds, to: index)
     let end = try server.logPosition()
     let deadRows = try server.deadRows()
     let rowLimit = contender.way == .prepared ? partCount : nil

@@ -29,7 +29,7 @@ package enum ContentHash {
     package init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }
   }
 
-  /// Both hashes of all the bytes.
+  /// The two hashes of all the bytes.
   package static func pair(_ bytes: UnsafeRawBufferPointer) -> Pair {
     var lanes = Lanes()
     let offset = lanes.add(bytes)
@@ -74,7 +74,7 @@ package enum ContentHash {
       return rest.withUnsafeBytes { finish(start, $0, byteCount: byteCount) }
     }
 
-    /// Both hashes of all bytes so far.
+    /// The two hashes of all bytes so far.
     package var pair: Pair {
       rest.withUnsafeBytes { ContentHash.pair(lanes, $0, byteCount: byteCount) }
     }

@@ -36,6 +36,7 @@ package enum Term: String, Sendable, CaseIterable {
   case notNull = "not-null"
   case foreignKeys = "foreign-keys"
   case initScript = "init"
+  case stateSchema = "state-schema"
 
   // Transactions.
   case atomic, durability, memory, resume, direct

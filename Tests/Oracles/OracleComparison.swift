@@ -10,7 +10,7 @@ package func parse(
   return driver.run(bytes, &parser)
 }
 
-/// The same for text.
+/// What the parser makes of a text.
 package func parse(_ text: String, _ dialect: JSONDialect, driver: JSONBatchDriver = JSONBatchDriver())
   -> ParsedInput
 {

@@ -26,7 +26,7 @@ public struct PostgresInstallation: Sendable, Hashable, CustomStringConvertible 
     return named("UPSURGE_POSTGRES") + found.sorted { $0.majorVersion > $1.majorVersion } + named("UPSURGE_POSTGRES_BIN")
   }()
 
-  /// Those in the folders that a variable names, with colons between them.
+  /// Installations in the folders that a variable names, with colons between them.
   private static func named(_ variable: String) -> [PostgresInstallation] {
     let folders = (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: ":")
     return folders.map { PostgresInstallation(folder: String($0)) }

@@ -43,7 +43,7 @@ package enum Command {
 
   /// A child that runs.
   package final class Child {
-    /// Its process.
+    /// The process of the child.
     package let identifier: pid_t
     fileprivate let folder: Scratch
     private var status: Int32?
@@ -53,7 +53,7 @@ package enum Command {
       self.folder = folder
     }
 
-    /// The same as a number.
+    /// The process of the child, as a number.
     package var processID: Int32 { identifier }
 
     /// Sends a signal, where it has not ended.

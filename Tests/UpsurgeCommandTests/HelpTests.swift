@@ -117,12 +117,14 @@ struct HelpTests {
   func suggestions() throws {
     let meant = [
       ("--fromat", "--format"), ("--help-al", "--help-all"), ("--kye", "--key"), ("--reject", "--rejects"), ("--on-eror=x", "--on-error"),
+      ("--delim", "--delimiter"), ("--sep=;", "--delimiter"), ("--busytimeout", "--busy-timeout"), ("--limit", "--stop-after"),
+      ("--primary-key", "--key"), ("--max-errors", "--max-rejects"),
     ]
     for (word, meant) in meant {
       let outcome = try Command.run(["load", "a.db", "t", word])
       #expect(outcome.exitCode == 64 && outcome.talk.contains("Did you mean '\(meant)'?"), "\(outcome.talk)")
     }
-    for word in ["--where", "--xyzzy"] {
+    for word in ["--where", "--xyzzy", "--let", "--truncate"] {
       let outcome = try Command.run(["load", "a.db", "t", word])
       #expect(outcome.exitCode == 64 && outcome.talk.contains("Unknown option '\(word)'\n"), "\(outcome.talk)")
     }
@@ -135,6 +137,12 @@ struct HelpTests {
     #expect(
       outcome.talk.hasPrefix("upsurge: there is no command laod; did you mean load?\n  commands: load, mirror, mirror init"),
       "\(outcome.talk)")
+    for (word, meant) in [("insert", "load"), ("import", "load"), ("tables", "inspect"), ("stat", "status")] {
+      for words in [[word, "a.db"], ["help", word]] {
+        let outcome = try Command.run(words)
+        #expect(outcome.exitCode == 64 && outcome.talk.contains("; did you mean \(meant)?\n"), "\(outcome.talk)")
+      }
+    }
     let other = try Command.run(["xyzzy"])
     #expect(other.exitCode == 64 && other.talk.hasPrefix("upsurge: there is no command xyzzy\n"), "\(other.talk)")
   }

@@ -1,6 +1,7 @@
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
+/// Each test asserts by `expectDiagnostic`: all messages, their places, the expansion, and what fix-its make of the source.
 @Suite("What is said of models that cannot be") struct DiagnosticTests {
   @Test("Only structs are tables") func kinds() {
     expectDiagnostic(

@@ -127,7 +127,7 @@ struct EditedTable {
     }.sorted()
   }
 
-  /// The same of a database.
+  /// The rows that a database has, in words.
   static func found(_ shape: OwnedTable.Shape, _ database: Database) throws -> [String] {
     try database.rows("SELECT \(keyText(shape)), v, w, note, ifnull(gone, 0) FROM feed").sorted()
   }

@@ -44,9 +44,9 @@ struct OwnedTable {
   private(set) var rows: [Int: (value: Int, isGone: Bool)] = [:]
   /// Keys of rows that a feed has delivered, and whether it has them no more.
   private(set) var notes: [String: [Int: Bool]] = [:]
-  /// Those among them that were there, and not the feed's, when a delivery that was refused had them.
+  /// Keys of rows that were there, and not the feed's, when a delivery that was refused had them.
   private var claimed: [String: Set<Int>] = [:]
-  /// Those that such deliveries have brought: they count for no guard.
+  /// Keys of rows that refused deliveries have brought: they count for no guard.
   private var unaccepted: [String: Set<Int>] = [:]
 
   init(_ shape: Shape, isSoft: Bool) { (self.shape, self.isSoft) = (shape, isSoft) }
@@ -110,7 +110,7 @@ struct OwnedTable {
     shape.key.map { "CAST(feed.\"\($0)\" AS TEXT)" }.joined(separator: " || ';' || ")
   }
 
-  /// The same of a database.
+  /// The rows that a database has, in words.
   func foundRows(_ database: Database) throws -> [String] {
     try database.rows("SELECT \(keyText), v, ifnull(gone, 0) FROM feed").sorted()
   }

@@ -1,5 +1,4 @@
 import Testing
-import UpsurgeSQLite
 
 @testable import UpsurgeMove
 
@@ -53,20 +52,6 @@ import UpsurgeSQLite
       ("integer[]", "TEXT"), ("public.mood", "TEXT"), ("bytea", "BLOB"),
     ])
   func fileTypes(type: String, declared: String) { #expect(FileType(type).declared == declared) }
-
-  @Test("CHECKs and generated columns are found in the text of a table")
-  func texts() {
-    let text = TableText(
-      """
-      CREATE TABLE t(a INTEGER CHECK (a > (1)), "b c" TEXT AS (CAST(a AS TEXT)) STORED, d TEXT DEFAULT 'CHECK (x)', -- CHECK (no)
-        CONSTRAINT k CHECK(d <> ')'), e INTEGER GENERATED ALWAYS AS (a + 1), f INTEGER REFERENCES t DEFERRABLE INITIALLY DEFERRED,
-        FOREIGN KEY (a, "b c") REFERENCES t(x, y) DEFERRABLE INITIALLY DEFERRED, FOREIGN KEY (d) REFERENCES t)
-      """)
-    #expect(text.deferred == [["F"], ["A", "B C"]].map { $0.map(SQLName.folded) })
-    #expect(text.checks == ["a > (1)", "d <> ')'"])
-    #expect(text.generated.count == 2)
-    #expect(Set(text.generated.values) == ["CAST(a AS TEXT)", "a + 1"])
-  }
 
   @Test("Parents come before their children, and a circle ends")
   func order() {

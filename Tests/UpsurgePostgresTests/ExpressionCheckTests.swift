@@ -97,7 +97,7 @@ struct ExpressionCheckTests {
       oid: 1, schema: "public", name: "t", kind: .table, columns: [column], uniqueIndexes: [],
       constraints: [], triggers: [], rules: [],
       hasRowSecurity: false, isTemporary: false, isUnlogged: false, hasForeignPartitions: false,
-      hasUnevenPartitions: false,
+      hasPartitions: false,
       rights: PostgresTable.Rights(selects: true, inserts: true, updates: true, deletes: true))
     return RecordShape(table, key: nil, columns: ["n"], rules: OrderedRules(condition: "true"))
   }

@@ -86,10 +86,10 @@ struct TableReaderTests {
       CREATE UNLOGGED TABLE u (id int); CREATE TEMP TABLE tmp (id int);
       """)
     func read(_ name: String) throws -> PostgresTable? { try PostgresTable.read(name: name, connection) }
-    #expect(try read("t")?.kind == .table && read("t")?.rowEstimate == 100)
+    #expect(try read("t")?.kind == .table && read("t")?.hasPartitions == false && read("t")?.rowEstimate == 100)
     #expect(try read("v")?.kind == .view && read("mv")?.kind == .materializedView)
-    #expect(try read("even")?.kind == .partitioned && read("even")?.hasUnevenPartitions == false)
-    #expect(try read("uneven")?.hasUnevenPartitions == true && read("uneven")?.hasForeignPartitions == false)
+    #expect(try read("even")?.kind == .partitioned && read("even")?.hasPartitions == true)
+    #expect(try read("uneven")?.hasPartitions == true && read("uneven")?.hasForeignPartitions == false)
     #expect(try read("u")?.isUnlogged == true && read("tmp")?.isTemporary == true)
     for name in ["s", "nowhere", "T", "", "t; DROP TABLE t", "public.t"] { #expect(try read(name) == nil, "\(name)") }
     #expect(try PostgresTable.read(schema: "nowhere", name: "t", connection) == nil)

@@ -18,7 +18,7 @@ struct NumberRerunTests {
     "1.7976931348623157e308", "1.7976931348623159e308", "8.20788039913184", "1e22", "1e23", "140737488355329",
     "4503599627370497.5", "72057594037927937",
   ]
-  /// Those that are numbers as JSON writes them.
+  /// Texts that are numbers as JSON writes them.
   private static let numbers = texts.filter { text in
     guard let first = text.utf8.first, let last = text.utf8.last, Double(text) != nil else { return false }
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]

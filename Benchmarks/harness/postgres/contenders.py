@@ -74,7 +74,7 @@ class Upsurge(Contender):
 
 
 class UpsurgeDelta(Upsurge):
-    """The same without the walk: the server compares all rows. By itself upsurge leaves that to it where rows are not read in the
+    """upsurge without the walk: the server compares all rows. By itself upsurge leaves that to it where rows are not read in the
     order of their keys, or few are the same."""
 
     name = "upsurge by delta"

@@ -1,21 +1,14 @@
 extension ServerDescription {
   /// The description for programs: one JSON object and a line end. What `DatabaseDescription` has, too, has the same name.
   package var json: [UInt8] {
-    var text = JSONText()
-    text.beginObject()
-    text.key("database")
-    text.string(name)
-    text.key("server")
-    text.string(server)
-    text.key("bytes")
-    text.number(byteCount)
-    text.key("encoding")
-    text.string(encoding)
-    text.list("tables", tables.filter { !$0.isView }) { text, table in table.write(to: &text) }
-    text.list("views", tables.filter(\.isView)) { text, view in view.write(to: &text) }
-    text.endObject()
-    text.newline()
-    return text.bytes
+    JSONText.line { text in
+      text.member("database", name)
+      text.member("server", server)
+      text.member("bytes", byteCount)
+      text.member("encoding", encoding)
+      text.member("tables", tables.filter { !$0.isView }) { $1.write(to: &$0) }
+      text.member("views", tables.filter(\.isView)) { $1.write(to: &$0) }
+    }
   }
 }
 
@@ -23,74 +16,52 @@ extension ServerDescription.Table {
   package var isView: Bool { kind.hasSuffix("view") }
 
   fileprivate func write(to text: inout JSONText) {
-    text.beginObject()
-    text.key("schema")
-    text.string(schema)
-    text.key("name")
-    text.string(name)
-    text.key("kind")
-    text.string(kind)
+    text.member("schema", schema)
+    text.member("name", name)
+    text.member("kind", kind)
     text.key("rows")
     if let rowEstimate { text.number(rowEstimate) } else { text.null() }
-    text.flag("rows_exact", false)
-    text.flag("unlogged", isUnlogged)
-    text.list("columns", columns) { text, column in column.write(to: &text) }
-    text.list("keys", keys) { text, key in key.write(to: &text) }
-    text.list("indexes", indexes) { text, index in index.write(to: &text) }
-    text.list("foreign_keys", foreignKeys) { text, key in key.write(to: &text) }
-    text.names("referenced_by", referencingTables)
-    text.list("checks", checks) { text, check in
-      text.beginObject()
-      text.key("name")
-      text.string(check.name)
-      text.key("expression")
-      text.string(check.expression)
-      text.endObject()
+    text.member("rows_exact", false)
+    text.member("unlogged", isUnlogged)
+    text.member("columns", columns) { $1.write(to: &$0) }
+    text.member("keys", keys) { $1.write(to: &$0) }
+    text.member("indexes", indexes) { $1.write(to: &$0) }
+    text.member("foreign_keys", foreignKeys) { $1.write(to: &$0) }
+    text.member("referenced_by", referencingTables)
+    text.member("checks", checks) { text, check in
+      text.member("name", check.name)
+      text.member("expression", check.expression)
     }
-    text.list("triggers", triggers) { text, trigger in
-      text.beginObject()
-      text.key("name")
-      text.string(trigger.name)
-      text.key("moment")
-      text.string(trigger.moment)
-      text.flag("enabled", trigger.isEnabled)
-      text.endObject()
+    text.member("triggers", triggers) { text, trigger in
+      text.member("name", trigger.name)
+      text.member("moment", trigger.moment)
+      text.member("enabled", trigger.isEnabled)
     }
-    text.names("rules", rules)
-    text.key("row_security")
-    text.string(rowSecurity.rawValue)
-    text.list("policies", policies) { text, policy in policy.write(to: &text) }
-    text.endObject()
+    text.member("rules", rules)
+    text.member("row_security", rowSecurity.rawValue)
+    text.member("policies", policies) { $1.write(to: &$0) }
   }
 }
 
 extension ServerDescription.Column {
   fileprivate func write(to text: inout JSONText) {
-    text.beginObject()
-    text.key("name")
-    text.string(name)
-    text.key("type")
-    text.string(type)
-    text.flag("not_null", isNotNull)
-    text.optional("default", defaultExpression)
-    text.optional("collation", collation)
-    text.flag("generated", generation?.hasPrefix("ALWAYS AS (") ?? false)
-    text.optional("generation", generation)
-    text.endObject()
+    text.member("name", name)
+    text.member("type", type)
+    text.member("not_null", isNotNull)
+    text.member("default", orNull: defaultExpression)
+    text.member("collation", orNull: collation)
+    text.member("generated", generation?.hasPrefix("ALWAYS AS (") ?? false)
+    text.member("generation", orNull: generation)
   }
 }
 
 extension ServerDescription.Policy {
   fileprivate func write(to text: inout JSONText) {
-    text.beginObject()
-    text.key("name")
-    text.string(name)
-    text.key("command")
-    text.string(command)
-    text.flag("permissive", isPermissive)
-    text.names("roles", roles)
-    text.optional("using", using)
-    text.optional("check", check)
-    text.endObject()
+    text.member("name", name)
+    text.member("command", command)
+    text.member("permissive", isPermissive)
+    text.member("roles", roles)
+    text.member("using", orNull: using)
+    text.member("check", orNull: check)
   }
 }

@@ -30,6 +30,8 @@ extension LoadOptions {
     public var initPath: String?
     /// SQL for the engine's connection as text; run after the file.
     public var initSQL: String?
+    /// The schema of the tables in which a server keeps runs and feeds; nil is that of the table.
+    public var stateSchema: String?
 
     public init() {}
 

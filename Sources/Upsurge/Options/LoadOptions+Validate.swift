@@ -92,13 +92,13 @@ extension LoadOptions.Table {
     ]
     let strictTypes: Set = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
     for (column, type) in types {
-      let words = type.split(separator: "(", maxSplits: 1)
-      let name = words.first.map(String.init) ?? ""
-      let isName = !name.isEmpty && name.allSatisfy { $0 == " " || $0 == "_" || $0.isASCII && $0.isLetter }
+      let parts = type.split(separator: "(", maxSplits: 1)
+      let words = parts.first?.split(separator: " ") ?? []
+      let isName = !words.isEmpty && words.allSatisfy(isTypeWord)
       let isSize =
-        words.count < 2
-        || words[1].hasSuffix(")") && words[1].dropLast().allSatisfy { ", 0123456789".contains($0) }
-      let isConstraint = name.split(separator: " ").contains { constraints.contains(String($0)) }
+        parts.count < 2
+        || parts[1].hasSuffix(")") && parts[1].dropLast().allSatisfy { ", 0123456789".contains($0) }
+      let isConstraint = words.contains { constraints.contains(String($0)) }
       if !isName || !isSize || isConstraint {
         throw UpsurgeError(
           .usage, "\(.type, "\(column):\(type)") is no type",
@@ -110,5 +110,10 @@ extension LoadOptions.Table {
           hint: "STRICT tables know INT, INTEGER, REAL, TEXT, BLOB and ANY")
       }
     }
+  }
+
+  /// Whether a word is one of letters, as `double` is, or of letters and numbers, as `int8` is.
+  private func isTypeWord(_ word: Substring) -> Bool {
+    word.first?.isNumber == false && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 }

@@ -2,7 +2,7 @@
 enum LoadEnd: Sendable {
   /// As it should, or as a signal has asked; with what is left to do when its ledger was seen.
   case done(RunEnding?)
-  /// It came to nothing, nothing of it is in the database, and it begins again from the first record.
+  /// The load came to nothing, the database has nothing of it, and it begins again from the first record.
   case startOver(StartOver)
 }
 

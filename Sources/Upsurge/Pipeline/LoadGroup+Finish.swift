@@ -214,7 +214,7 @@ extension LoadGroup {
     discardNewFile()
   }
 
-  /// There was nothing to do.
+  /// Ends the group where there was nothing to do.
   private func end() {
     connection?.moveToCurrentThread()
     connection?.rollBackShared()

@@ -15,6 +15,11 @@ extension LoadJob {
       throw UpsurgeError(
         .usage, "a database in memory is gone when the command ends", hint: "give the path of a file")
     }
+    if options.table.stateSchema != nil, StoreRegistry.provider(of: database) == nil {
+      throw UpsurgeError(
+        .usage, "\(.stateSchema) is for a server: a file of SQLite has no schemas",
+        hint: "leave out \(.stateSchema)")
+    }
     try options.validate()
   }
 

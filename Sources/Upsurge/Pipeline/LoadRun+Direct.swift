@@ -25,7 +25,7 @@ extension LoadRun {
 
     /// What has come of it.
     enum End {
-      /// There is no database, as the first batch was not plain.
+      /// No database, as the first batch was not plain.
       case nothing
       /// The database, with this record of the run in it.
       case rows(RunRecord)

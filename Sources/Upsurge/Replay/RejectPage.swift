@@ -4,9 +4,9 @@ package struct RejectPage {
   package enum Fate: Sendable {
     /// It has left: its row is stored, or says what it says already, or it waits in the quarantine.
     case gone
-    /// It was tried, and is rejected again.
+    /// The record was tried, and is rejected again.
     case rejected(Reject)
-    /// It could not be tried, and stays as it is.
+    /// The record could not be tried, and stays as it is.
     case untried(Reject.Code, String)
   }
 
@@ -218,7 +218,7 @@ extension UpsurgeError {
     return messageAndHint
   }
 
-  /// Both in one line.
+  /// Message and hint in one line.
   var messageAndHint: String { message + (hint.map { " (\($0))" } ?? "") }
 }
 

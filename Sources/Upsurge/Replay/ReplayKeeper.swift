@@ -45,7 +45,7 @@ final class ReplayKeeper {
     try write(whole, in: transaction)
   }
 
-  /// That page is committed.
+  /// Notes that the page is committed.
   func didCommit(_ ledger: Ledger, _ warnings: WarningLog, to table: String) {
     let part = Self.part(ledger, warnings)
     if part.ledger.read == 0 { return }

@@ -1,98 +1,59 @@
 extension ReplaySummary {
   /// The summary as one JSON object, with the documented keys, and a line end.
   public var json: [UInt8] {
-    var out = JSONText()
-    out.beginObject()
-    out.key("database")
-    out.string(database)
-    if let file { out.member("file", file) }
-    out.member(ledger)
-    out.key("tables")
-    out.beginObject()
-    for table in tables {
-      out.key(table.name)
-      out.beginObject()
-      out.member(table.ledger)
-      write(table.waiting, to: &out)
-      write(table.untried, to: &out)
-      out.endObject()
+    JSONText.line { out in
+      out.member("database", database)
+      if let file { out.member("file", file) }
+      out.member(ledger)
+      out.member("tables") { out in
+        for table in tables {
+          out.member(table.name) { out in
+            out.member(table.ledger)
+            write(table.waiting, to: &out)
+            write(table.untried, to: &out)
+          }
+        }
+      }
+      if resumedCount > 0 { out.member("resumed_records", resumedCount) }
+      if rejectedBefore > 0 { out.member("rejected_before", rejectedBefore) }
+      writeMeasures(to: &out)
+      writeRejects(to: &out)
+      out.ending(error, exitCode: exitCode)
     }
-    out.endObject()
-    if resumedCount > 0 {
-      out.key("resumed_records")
-      out.number(resumedCount)
-    }
-    if rejectedBefore > 0 {
-      out.key("rejected_before")
-      out.number(rejectedBefore)
-    }
-    writeMeasures(to: &out)
-    writeRejects(to: &out)
-    out.ending(error, exitCode: exitCode)
-    out.endObject()
-    out.newline()
-    return out.bytes
   }
 
   private func write(_ waiting: [Waiting], to out: inout JSONText) {
-    out.key("waiting")
-    out.beginArray()
-    for entry in waiting {
-      out.beginObject()
-      out.key("reason")
-      out.string(entry.reason)
-      out.key("columns")
-      out.strings(entry.columns)
-      out.key("count")
-      out.number(entry.count)
-      out.endObject()
+    out.member("waiting", waiting) { out, entry in
+      out.member("reason", entry.reason)
+      out.member("columns", entry.columns)
+      out.member("count", entry.count)
     }
-    out.endArray()
   }
 
   private func write(_ untried: [Untried], to out: inout JSONText) {
-    out.key("untried")
-    out.beginArray()
-    for entry in untried {
-      out.beginObject()
+    out.member("untried", untried) { out, entry in
       out.member("code", entry.code.rawValue)
       out.member("reason", entry.reason)
-      out.key("count")
-      out.number(entry.count)
+      out.member("count", entry.count)
       out.members(of: entry.first)
-      out.endObject()
     }
-    out.endArray()
   }
 
   private func writeMeasures(to out: inout JSONText) {
-    out.key("seconds")
-    out.number(seconds)
-    for key in ["bytes_read", "bytes_decoded"] {
-      out.key(key)
-      out.number(bytesRead)
-    }
-    out.key("rows_per_second")
-    out.number(rowsPerSecond.rounded())
+    out.member("seconds", seconds)
+    for key in ["bytes_read", "bytes_decoded"] { out.member(key, bytesRead) }
+    out.member("rows_per_second", rowsPerSecond.rounded())
     out.member(stages: stages)
   }
 
   private func writeRejects(to out: inout JSONText) {
     out.member(rejectsByReason: rejectsByReason)
-    out.key("rejects")
-    out.beginArray()
-    for reject in rejects {
-      out.beginObject()
+    out.member("rejects", rejects) { out, reject in
       out.members(of: reject.position)
-      out.key("column")
-      if let column = reject.column { out.string(column) } else { out.null() }
-      out.key("code")
-      out.string(reject.code.rawValue)
-      out.key("reason")
-      out.string(reject.reason)
-      out.endObject()
+      out.member("column", orNull: reject.column)
+      out.member("code", reject.code.rawValue)
+      out.member("reason", reject.reason)
     }
-    out.endArray()
     out.member(warnings)
   }
 }

@@ -5,11 +5,11 @@ public struct PastRun: Sendable {
   public enum State: String, Sendable {
     /// A process is at work on it.
     case running
-    /// It ended early: the same command goes on after `ledger.read` records, where `isResumable` says so.
+    /// The run ended early: the same command goes on after `ledger.read` records, where `isResumable` says so.
     case stopped
     /// All is committed, but nobody may have seen the ledger: the same command shows it.
     case unseen
-    /// It has ended, and is kept because of `--history`.
+    /// The run has ended, and is kept because of `--history`.
     case ended
   }
 

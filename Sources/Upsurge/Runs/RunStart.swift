@@ -13,7 +13,7 @@ enum RunStart: Sendable {
     return 0
   }
 
-  /// There is no earlier run.
+  /// A start without an earlier run.
   static let fresh = RunStart.anew(replaced: [], doubt: nil)
 
   /// An earlier run that has read the same input, and why it cannot go on.

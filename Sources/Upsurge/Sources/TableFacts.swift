@@ -25,11 +25,11 @@ package struct TableFacts: Sendable {
 
   /// How a table has a rowid.
   enum Rowid: Equatable {
-    /// It has none, or columns have all its names.
+    /// The table has no rowid, or columns have all its names.
     case none
-    /// It is this column.
+    /// This column is the rowid.
     case column(String)
-    /// It can be the key.
+    /// The rowid has no column, and can be the key.
     case free
     /// The table has another PRIMARY KEY.
     case beside

@@ -13,7 +13,7 @@ extension LoadJob {
   }
 
   /// One name for the database however it was spelled, without its password.
-  var databasePlace: String {
+  package var databasePlace: String {
     StoreRegistry.provider(of: database) == nil ? SourceName.place(of: database) : shownDatabase
   }
 }

@@ -10,6 +10,13 @@ package protocol StoreProvider: Sendable {
   /// - Throws: `usage` for options that it cannot follow; what a server says that cannot be reached.
   func store(for job: LoadJob, _ cancellation: ReadCancellation) throws(UpsurgeError) -> any Store
 
+  /// What a mirror asks of the store of a job's database.
+  /// - Throws: as `store`.
+  func shelf(for job: LoadJob) throws(UpsurgeError) -> any MirrorShelf
+
+  /// What a database holds in a table of notes, in all schemas.
+  func notes(in notes: NoteTable, database: String) throws(UpsurgeError) -> StoredNotes
+
   /// The runs that a database knows of, the oldest first.
   func runs(in database: String) throws(UpsurgeError) -> [RunRecord]
 

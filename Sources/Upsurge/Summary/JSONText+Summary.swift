@@ -2,106 +2,68 @@
 extension JSONText {
   /// The member `ledger`.
   package mutating func member(_ ledger: Ledger) {
-    key("ledger")
-    beginObject()
-    for (word, count) in ledger.entries {
-      key(word)
-      number(count)
+    member("ledger") { text in
+      for (word, count) in ledger.entries { text.member(word, count) }
     }
-    endObject()
   }
 
   /// The member `stages`: seconds by name.
   package mutating func member(stages: [(name: String, seconds: Double)]) {
-    key("stages")
-    beginObject()
-    for stage in stages {
-      key(stage.name)
-      number(stage.seconds)
+    member("stages") { text in
+      for stage in stages { text.member(stage.name, stage.seconds) }
     }
-    endObject()
   }
 
   /// The member `rejects_by_reason`.
   package mutating func member(rejectsByReason: [(code: Reject.Code, count: UInt64)]) {
-    key("rejects_by_reason")
-    beginObject()
-    for (code, count) in rejectsByReason {
-      key(code.rawValue)
-      number(count)
+    member("rejects_by_reason") { text in
+      for (code, count) in rejectsByReason { text.member(code.rawValue, count) }
     }
-    endObject()
   }
 
   /// The member `local_edits`, where there were any.
   package mutating func member(_ edits: LocalEditCounts) {
     if edits == LocalEditCounts() { return }
-    key("local_edits")
-    beginObject()
-    for (word, count) in [("repaired", edits.repaired), ("kept", edits.kept), ("unswept", edits.unswept)] {
-      key(word)
-      number(count)
+    member("local_edits") { text in
+      text.member("repaired", edits.repaired)
+      text.member("kept", edits.kept)
+      text.member("unswept", edits.unswept)
     }
-    endObject()
   }
 
   /// The member `warnings`: code, column, count, first position.
   package mutating func member(_ warnings: WarningLog) {
-    key("warnings")
-    beginArray()
-    for entry in warnings.entries {
-      beginObject()
-      member("code", entry.code.rawValue)
-      if let column = entry.column { member("column", column) }
-      key("count")
-      number(entry.count)
-      key("first")
-      beginObject()
-      members(of: entry.first)
-      endObject()
-      endObject()
+    member("warnings", warnings.entries) { text, entry in
+      text.member("code", entry.code.rawValue)
+      if let column = entry.column { text.member("column", column) }
+      text.member("count", entry.count)
+      text.member("first") { $0.members(of: entry.first) }
     }
-    endArray()
   }
 
   /// The members `error`, where there is one, and `exit_code`.
   package mutating func ending(_ error: UpsurgeError?, exitCode: Int32) {
     if let error { failure("error", error) }
-    key("exit_code")
-    number(Int64(exitCode))
+    member("exit_code", Int64(exitCode))
   }
 
   /// An error as an object.
   package mutating func failure(_ name: String, _ error: UpsurgeError) {
-    key(name)
-    beginObject()
-    key("code")
-    string(error.code.rawValue)
-    key("message")
-    string(error.message)
-    if let position = error.position {
-      key("position")
-      beginObject()
-      members(of: position)
-      endObject()
+    member(name) { text in
+      text.member("code", error.code.rawValue)
+      text.member("message", error.message)
+      if let position = error.position { text.member("position") { $0.members(of: position) } }
+      if let hint = error.hint { text.member("hint", hint) }
     }
-    if let hint = error.hint {
-      key("hint")
-      string(hint)
-    }
-    endObject()
   }
 
   /// The known parts of a position.
   package mutating func members(of position: Position) {
-    key("file")
-    string(position.file)
+    member("file", position.file)
     for (name, value) in [
       ("record", position.record), ("line", position.line), ("byte", position.byte),
     ] {
-      guard let value else { continue }
-      key(name)
-      number(value)
+      if let value { member(name, value) }
     }
   }
 }

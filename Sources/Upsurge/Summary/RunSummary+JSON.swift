@@ -1,143 +1,76 @@
 extension RunSummary {
   /// The summary as one JSON object, with the documented keys, and a line end.
   public var json: [UInt8] {
-    var out = JSONText()
-    write(to: &out)
-    out.newline()
-    return out.bytes
+    JSONText.line { writeMembers(to: &$0) }
   }
 
-  /// Writes the summary as one JSON object that is part of another text.
-  package func write(to out: inout JSONText) {
-    out.beginObject()
-    out.key("database")
-    out.string(database)
-    out.key("table")
-    out.string(table)
-    out.key("sources")
-    out.strings(sources)
-    out.key("dialects")
-    out.strings(dialects)
+  /// Writes the summary as members of the object that is open.
+  package func writeMembers(to out: inout JSONText) {
+    out.member("database", database)
+    out.member("table", table)
+    out.member("sources", sources)
+    out.member("dialects", dialects)
     out.member(ledger)
     writeMeasures(to: &out)
     writeUpkeep(to: &out)
     out.member(rejectsByReason: rejectsByReason)
-    if lostRejects != nil {
-      out.key("rejects_kept")
-      out.bool(false)
-    }
+    if lostRejects != nil { out.member("rejects_kept", false) }
     out.member(warnings)
     writeEnding(to: &out)
-    out.endObject()
   }
 
   private func writeMeasures(to out: inout JSONText) {
-    out.key("seconds")
-    out.number(metrics.seconds)
-    out.key("bytes_read")
-    out.number(metrics.bytesRead)
-    out.key("bytes_decoded")
-    out.number(metrics.bytesDecoded)
-    out.key("rows_per_second")
-    out.number(rowsPerSecond.rounded())
+    out.member("seconds", metrics.seconds)
+    out.member("bytes_read", metrics.bytesRead)
+    out.member("bytes_decoded", metrics.bytesDecoded)
+    out.member("rows_per_second", rowsPerSecond.rounded())
     out.member(stages: metrics.stages)
     if let bottleneck { out.member("bottleneck", bottleneck) }
-    out.key("wal_bytes_written")
-    out.number(wal.bytesWritten)
-    out.key("wal_bytes_peak")
-    out.number(wal.bytesPeak)
+    out.member("wal_bytes_written", wal.bytesWritten)
+    out.member("wal_bytes_peak", wal.bytesPeak)
     if let pin = wal.pin { write(pin, to: &out) }
-    out.key("peak_memory_bytes")
-    out.number(metrics.peakMemoryBytes)
-    out.key("settings")
-    out.beginObject()
-    for setting in metrics.settings {
-      out.key(setting.name)
-      out.number(setting.value)
+    out.member("peak_memory_bytes", metrics.peakMemoryBytes)
+    out.member("settings") { out in
+      for setting in metrics.settings { out.member(setting.name, setting.value) }
     }
-    out.endObject()
   }
 
   private func write(_ pin: LogPin, to out: inout JSONText) {
-    out.key("wal_pinned")
-    out.beginObject()
-    out.key("cause")
-    out.string("\(pin.holder) reads from the log")
-    out.key("seconds")
-    out.number(pin.seconds)
-    out.key("pause_seconds")
-    out.number(pin.pauseSeconds)
-    out.key("bytes_peak")
-    out.number(UInt64(pin.peakByteCount))
-    out.key("bytes_left")
-    out.number(UInt64(pin.leftByteCount))
-    out.endObject()
+    out.member("wal_pinned") { out in
+      out.member("cause", "\(pin.holder) reads from the log")
+      out.member("seconds", pin.seconds)
+      out.member("pause_seconds", pin.pauseSeconds)
+      out.member("bytes_peak", UInt64(pin.peakByteCount))
+      out.member("bytes_left", UInt64(pin.leftByteCount))
+    }
   }
 
   private func writeUpkeep(to out: inout JSONText) {
     if upkeep.isEmpty { return }
-    out.key("upkeep")
-    out.beginArray()
-    for decision in upkeep {
-      out.beginObject()
-      out.key("kind")
-      out.string(decision.kind.rawValue)
-      out.key("name")
-      out.string(decision.name)
-      out.key("decision")
-      out.string(decision.upkeep.rawValue)
-      out.key("reason")
-      out.string(decision.reason)
-      out.endObject()
+    out.member("upkeep", upkeep) { out, decision in
+      out.member("kind", decision.kind.rawValue)
+      out.member("name", decision.name)
+      out.member("decision", decision.upkeep.rawValue)
+      out.member("reason", decision.reason)
     }
-    out.endArray()
   }
 
   private func writeEnding(to out: inout JSONText) {
-    if let createdTable {
-      out.key("created_table")
-      out.string(createdTable)
-    }
-    out.key("superseded")
-    out.number(supersededCount)
+    if let createdTable { out.member("created_table", createdTable) }
+    out.member("superseded", supersededCount)
     out.member(localEdits)
-    if isDryRun {
-      out.key("dry_run")
-      out.bool(true)
-    }
-    if let explanation {
-      out.key("explanation")
-      out.string(explanation)
-    }
-    out.key("committed_records")
-    out.number(progress.committedCount)
-    if progress.resumedCount > 0 {
-      out.key("resumed_records")
-      out.number(progress.resumedCount)
-    }
-    if progress.isResumable && (error != nil || signal != nil) {
-      out.key("resumable")
-      out.bool(true)
-    }
-    if let resumingCommand {
-      out.key("resume_command")
-      out.string(resumingCommand.line)
-    }
+    if isDryRun { out.member("dry_run", true) }
+    if let explanation { out.member("explanation", explanation) }
+    out.member("committed_records", progress.committedCount)
+    if progress.resumedCount > 0 { out.member("resumed_records", progress.resumedCount) }
+    if progress.isResumable && (error != nil || signal != nil) { out.member("resumable", true) }
+    if let resumingCommand { out.member("resume_command", resumingCommand.line) }
     if let committedThrough = progress.committedThrough {
-      out.key("committed_through")
-      out.beginObject()
-      out.members(of: committedThrough)
-      out.endObject()
+      out.member("committed_through") { $0.members(of: committedThrough) }
     }
     if let guardRefusal { out.failure("guard", guardRefusal) }
-    if let refusedDelivery = acceptance.refusedDigest {
-      out.key("refused_delivery")
-      out.string(refusedDelivery)
-    }
-    if acceptance.isByDigest {
-      out.key("accepted_by_digest")
-      out.bool(true)
-    }
+    if let refusedDelivery = acceptance.refusedDigest { out.member("refused_delivery", refusedDelivery) }
+    if acceptance.isByDigest { out.member("accepted_by_digest", true) }
     out.ending(error, exitCode: exitCode)
   }
 }

@@ -13,7 +13,7 @@ extension CommandGuide {
       "--schema",
     ],
     arguments: [
-      Argument("DATABASE", "The SQLite database. Made if it is not there."),
+      Argument("DATABASE", "The SQLite database. Made if it is not there. Or a server: postgres://USER@HOST/DATABASE."),
       Argument("JOB", "The job file. `upsurge mirror init` writes a first one."),
     ],
     essentials: [

@@ -67,7 +67,7 @@ extension CommandGuide {
   static let status = CommandGuide(
     "status", abstract: "Say how mirrored tables stand: last good run, age, failures.",
     forms: ["[OPTIONS] DATABASE"],
-    arguments: [Argument("DATABASE", "The SQLite database.")],
+    arguments: [Argument("DATABASE", "The SQLite database, or postgres://USER@HOST/DATABASE.")],
     examples: [
       "upsurge status shop.db", "upsurge status shop.db --max-age 26h",
       "upsurge status shop.db --max-age 26h --html status.html",
@@ -128,7 +128,7 @@ extension CommandGuide {
     arguments: [
       Argument(
         "SUITE|URL",
-        "new, changed or unchanged, with SQLite; or a server: postgres://USER@HOST/DATABASE. Default: new.")
+        "new, changed or unchanged, with SQLite. Or a server: postgres://USER@HOST/DATABASE. Default: new.")
     ],
     examples: [
       "upsurge bench", "upsurge bench --compare sqlite3,duckdb --html report.html",

@@ -107,8 +107,8 @@ extension OptionCatalogue {
         Run the SQL of kept rules even where it reads other tables or calls functions that do more than compute.
         """),
     OptionSpecification(
-      .busyTimeout, of: .replay, .value(Int32.self), named: "MS",
-      help: "Milliseconds to wait for a lock."),
+      .busyTimeout, of: .replay, .value(LockTime.self), named: "MS",
+      help: "Milliseconds to wait for a lock, or 5s, 2min."),
     OptionSpecification(
       .explainTime, of: .replay, .flag,
       help: "Say at the end where the time went, stage by stage."),
@@ -117,8 +117,8 @@ extension OptionCatalogue {
       .forget, of: .runs, .value(Int64.self), named: "RUN",
       help: "Forget this run. What it has committed stays, and it can no longer resume."),
     OptionSpecification(
-      .busyTimeout, of: .runs, .value(Int32.self), named: "MS",
-      help: "Milliseconds to wait for a lock."),
+      .busyTimeout, of: .runs, .value(LockTime.self), named: "MS",
+      help: "Milliseconds to wait for a lock, or 5s, 2min."),
     OptionSpecification(
       .maxAge, of: .status, .value(TimeLength.self),
       help: "The last good run may be at most this old: 90min, 26h, 2d."),
@@ -133,8 +133,8 @@ extension OptionCatalogue {
       .dryRun, of: .migration, .flag,
       help: "Try all of it, say what would change, and roll it back."),
     OptionSpecification(
-      .busyTimeout, of: .migration, .value(Int32.self), named: "MS",
-      help: "Milliseconds to wait for a lock."),
+      .busyTimeout, of: .migration, .value(LockTime.self), named: "MS",
+      help: "Milliseconds to wait for a lock, or 5s, 2min."),
     OptionSpecification(.quiet, of: .migration, .flag, letter: "q", help: "Say nothing but errors."),
     OptionSpecification(
       .file, of: .bench, named: "FILE",

@@ -23,6 +23,6 @@ extension OptionCatalogue {
     OptionSpecification(
       .memory, of: .move, .value(ByteSize.self), help: "Bound of the memory. A row may have a quarter of it."),
     OptionSpecification(
-      .busyTimeout, of: .move, .value(Int32.self), named: "MS", help: "Milliseconds to wait for a lock."),
+      .busyTimeout, of: .move, .value(LockTime.self), named: "MS", help: "Milliseconds to wait for a lock, or 5s, 2min."),
   ]
 }

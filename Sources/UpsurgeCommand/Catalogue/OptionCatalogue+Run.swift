@@ -34,8 +34,8 @@ extension OptionCatalogue {
         How large the write-ahead log may get, at least 4MiB. It grows past that only while another program reads it.
         """),
     OptionSpecification(
-      .busyTimeout, of: .transactions, .value(Int32.self), named: "MS",
-      help: "Milliseconds to wait for a lock."),
+      .busyTimeout, of: .transactions, .value(LockTime.self), named: "MS",
+      help: "Milliseconds to wait for a lock, or 5s, 2min."),
     OptionSpecification(
       .inputOrder, of: .transactions, .flag,
       help: """

@@ -100,5 +100,11 @@ extension OptionCatalogue {
     OptionSpecification(
       .initScript, of: .table, named: "FILE",
       help: "A file of SQL that runs first on the connection: TEMP triggers, TEMP views, settings."),
+    OptionSpecification(
+      .stateSchema, of: .table, named: "SCHEMA",
+      help: """
+        The schema of the tables in which PostgreSQL keeps runs and feeds: upsurge_runs, upsurge_feeds and others. It \
+        must be there. Default: that of the table.
+        """),
   ]
 }

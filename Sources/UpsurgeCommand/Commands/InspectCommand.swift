@@ -45,13 +45,10 @@ struct InspectCommand: ParsableCommand {
     options.rules.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
     options.table.isStrict = isStrict
     let job = InspectJob(source: source, options: options)
-    do throws(UpsurgeError) {
+    try Terminal.orExit { () throws(UpsurgeError) in
       var code = isCheck ? try check(job) : try describe(job)
       if !StandardOutput.finish(), code == 0 { code = 73 }
       if code != 0 { Root.exit(withError: ExitCode(code)) }
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
   }
 

@@ -62,13 +62,9 @@ struct LoadCommand: ParsableCommand {
       database: database, table: table, sources: sources.isEmpty ? ["-"] : GatheredWords.split(sources), options: options)
     job.command =
       RunCommand(folder: Self.folder, words: CommandLine.arguments.map(SourceName.redacted)).resuming
-    let file: SummaryFile?
-    do throws(UpsurgeError) {
+    let file = try Terminal.orExit { () throws(UpsurgeError) in
       try job.checkOutputs()
-      file = try output.openSummary()
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
+      return try output.openSummary()
     }
     let terminal = Terminal(output: output)
     noteInput(terminal)

@@ -15,7 +15,7 @@ struct MigrateKeysCommand: ParsableCommand {
 
   @Flag(.dryRun, of: .migration) var dryRun = false
 
-  @Option(.busyTimeout, of: .migration) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .migration) var busyTimeout = LockTime(milliseconds: 5_000)
 
   @Flag(.quiet, of: .migration) var quiet = false
 
@@ -24,17 +24,14 @@ struct MigrateKeysCommand: ParsableCommand {
   func run() throws {
     var migration = MigrateKeys(database: database, tables: tables)
     migration.salt = salt
-    migration.busyTimeout = busyTimeout
+    migration.busyTimeout = busyTimeout.milliseconds
     migration.isDryRun = dryRun
     let control = RunControl()
-    do throws(UpsurgeError) {
+    try Terminal.orExit { () throws(UpsurgeError) in
       let summary = try Terminal(isQuiet: quiet).watching(control) { () throws(UpsurgeError) in
         try migration.run(control: control)
       }
       if !quiet { Terminal.say(Self.text(summary, isDryRun: dryRun)) }
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
   }
 

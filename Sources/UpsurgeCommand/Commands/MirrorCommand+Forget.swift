@@ -21,8 +21,9 @@ extension MirrorCommand {
         "--forget takes the database and a table, and no job: upsurge mirror DB --forget TABLE")
     }
     do throws(UpsurgeError) {
-      var removal = try FeedRemoval(database: database, table: table)
-      removal.busyTimeout = options.transactions.busyTimeout
+      var removal = try FeedRemoval(
+        database: database, table: table, stateSchema: options.schema.stateSchema)
+      removal.busyTimeout = options.transactions.busyTimeout.milliseconds
       if dryRun == nil && !forgetting.isSure {
         let now = FeedRemoval.Removed(
           rowCount: removal.rowCount, waitingCount: removal.waitingCount, keptCount: removal.keptCount)

@@ -88,7 +88,7 @@ struct MirrorCommand: ParsableCommand {
     if warnings.allSatisfy(\.isNote) {
       let count = Words.count(UInt64(file.job.tables.count), "table")
       StandardOutput.print(
-        "nothing speaks against the job: \(count) of \(file.job.database.escapedForTerminal)")
+        "nothing speaks against the job: \(count) of \(file.job.shownDatabase.escapedForTerminal)")
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
     if !warnings.allSatisfy(\.isNote) { throw ExitCode(2) }

@@ -28,13 +28,10 @@ struct MirrorInitCommand: ParsableCommand {
     if Source(source).isStandardInput {
       throw ValidationError("init looks at the source, and a job reads it again: give a file")
     }
-    do throws(UpsurgeError) {
+    try Terminal.orExit { () throws(UpsurgeError) in
       let draft = try JobDraft(database: database, source: source, table: table, key: names)
       StandardOutput.print(draft.text, terminator: "")
       if !StandardOutput.finish() { throw UpsurgeError(.cannotCreate, "the job file was not written") }
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
   }
 }

@@ -26,7 +26,7 @@ struct MoveCommand: ParsableCommand {
 
   @Option(.memory, of: .move) var memory = ByteSize.mebibytes(64)
 
-  @Option(.busyTimeout, of: .move) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .move) var busyTimeout = LockTime(milliseconds: 5_000)
 
   @OptionGroup(.output) var output: OutputOptions
 
@@ -34,13 +34,7 @@ struct MoveCommand: ParsableCommand {
 
   func run() throws {
     if memory.byteCount < 16 << 20 { throw ValidationError("--memory takes at least 16MiB") }
-    let file: SummaryFile?
-    do throws(UpsurgeError) {
-      file = try output.openSummary()
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
-    }
+    let file = try Terminal.orExit { () throws(UpsurgeError) in try output.openSummary() }
     let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
@@ -67,7 +61,7 @@ struct MoveCommand: ParsableCommand {
     job.types = GatheredWords.split(typeWords)
     job.isPlanOnly = isDryRun || isExplained
     job.memory = memory
-    job.busyTimeout = busyTimeout
+    job.busyTimeout = busyTimeout.milliseconds
     return job
   }
 }

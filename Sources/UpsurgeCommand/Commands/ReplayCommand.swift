@@ -23,7 +23,7 @@ struct ReplayCommand: ParsableCommand {
 
   @Flag(.trustRules) var trustRules = false
 
-  @Option(.busyTimeout, of: .replay) var busyTimeout = ReplayOptions().busyTimeout
+  @Option(.busyTimeout, of: .replay) var busyTimeout = LockTime(milliseconds: ReplayOptions().busyTimeout)
 
   @Flag(.explainTime, of: .replay) var explainsTime = false
 
@@ -44,17 +44,13 @@ struct ReplayCommand: ParsableCommand {
     options.commitEvery = commitEvery
     options.walLimit = walLimit
     options.memory = memory
-    options.busyTimeout = busyTimeout
+    options.busyTimeout = busyTimeout.milliseconds
     options.blobFolder = blobFolder
     options.trustsRules = trustRules
     let job = ReplayJob(database: database, file: file, options: options)
-    let summaryFile: SummaryFile?
-    do throws(UpsurgeError) {
+    let summaryFile = try Terminal.orExit { () throws(UpsurgeError) in
       try job.checkSummary(path: output.summary)
-      summaryFile = try output.openSummary()
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
+      return try output.openSummary()
     }
     let terminal = Terminal(output: output)
     let control = RunControl()

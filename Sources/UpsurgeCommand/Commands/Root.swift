@@ -39,7 +39,8 @@ package struct Root: ParsableCommand {
     }
     help(arguments)
     let words = arguments
-    if let first = words.first, let message = Suggestion.unknownCommand(first) { fail(message, command: "") }
+    let commands = configuration.subcommands.map { $0._commandName }
+    if let first = words.first, let message = Suggestion.unknownCommand(first, of: commands) { fail(message, command: "") }
     if arguments.starts(with: ["mirror", "init"]) {
       arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])
     }

@@ -18,13 +18,13 @@ struct RunsCommand: ParsableCommand {
 
   @Option(.forget, of: .runs) var forget: Int64?
 
-  @Option(.busyTimeout, of: .runs) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .runs) var busyTimeout = LockTime(milliseconds: 5_000)
 
   @OptionGroup var help: HelpFlag
 
   func run() throws {
     do throws(UpsurgeError) {
-      if let forget { return try PastRun.forget(forget, database: database, busyTimeout: busyTimeout) }
+      if let forget { return try PastRun.forget(forget, database: database, busyTimeout: busyTimeout.milliseconds) }
       let runs = try PastRun.all(database: database)
       let bytes = json ? PastRun.json(runs) : Array(RunsText.text(runs, database: database).utf8)
       if !Terminal.write(bytes, to: STDOUT_FILENO) {

@@ -40,7 +40,7 @@ struct StatusCommand: ParsableCommand {
     }
     if feeds.isEmpty {
       Terminal.say(
-        "upsurge: \(Terminal.visible(database)) mirrors nothing yet\n  fix: upsurge mirror \(database.quotedForShell) JOB.yaml\n"
+        "upsurge: \(Terminal.visible(SourceName.redacted(database))) mirrors nothing yet\n  fix: upsurge mirror \(SourceName.redacted(database).quotedForShell) JOB.yaml\n"
       )
     }
     let isWritten = page.map { $0.file.write(Array($0.html.utf8)) } ?? true

@@ -46,7 +46,7 @@ struct HelpRequest {
     guard let (guide, count) = command(at: words) else {
       let owners = CommandGuide.commands.filter { HelpText.topics(of: $0).contains(first) }
       let known = CommandGuide.commands.map(\.name)
-      let nearest = NearestWord.find(first, in: known).map { "; did you mean \($0)?" } ?? ""
+      let nearest = Suggestion.command(nearest: first).map { "; did you mean \($0)?" } ?? ""
       let list = "\n  commands: \(known.joined(separator: ", "))"
       throw Unknown(
         message: owners.first.map { "\(first) is a topic of a command: upsurge help \($0.name) \(first)" }

@@ -165,7 +165,8 @@ extension JobSetting {
           hint: "write \(form); quote a text: 'null', ''")
       }
       if meaning == nil, option.key != "default", text.isEmpty {
-        throw entry.value.place.error("\(path).\(entry.key)", "is empty", hint: "write \(form)")
+        throw entry.value.place.error(
+          "\(path).\(entry.key)", "is empty", hint: "write \(form), or remove the pair")
       }
       pairs.append((entry.key, text))
     }

@@ -92,7 +92,7 @@ struct JobSettings {
       hint: nearest.map { "did you mean \($0)?" } ?? "upsurge mirror --schema lists all keys")
   }
 
-  /// These, and of the defaults what they do not say; of `guards`, `folder` and `headers` key by key.
+  /// The settings, and of the defaults what they do not say; of `guards`, `folder` and `headers` key by key.
   func merging(_ defaults: JobSettings) -> JobSettings {
     var merged = self
     merged.options.merge(defaults.options) { own, _ in own }

@@ -7,7 +7,7 @@ enum JobText {
     let job = file.job
     let count = Words.count(UInt64(job.tables.count), "table")
     var lines = [
-      "\(job.file.map(SourceName.shown) ?? "this job"): \(count) of \(job.database); \(job.atomicity.words)"
+      "\(job.file.map(SourceName.shown) ?? "this job"): \(count) of \(job.shownDatabase); \(job.atomicity.words)"
         + (job.deadline.map { "; ended after \(Words.seconds($0))" } ?? "")
     ]
     for table in job.tables {

@@ -31,6 +31,8 @@ struct SchemaOptions: ParsableArguments {
 
   @Option(.initScript) var initPath: String?
 
+  @Option(.stateSchema) var stateSchema: String?
+
   /// - Throws: `ValidationError` that names the option.
   func apply(to options: inout LoadOptions) throws {
     if addsColumns, let contract, contract != .evolve {
@@ -58,5 +60,6 @@ struct SchemaOptions: ParsableArguments {
     if blobFolder != nil && blob != .file { throw ValidationError("--blob-folder is for --blob file") }
     options.table.blobFolder = blobFolder
     options.table.initPath = initPath
+    options.table.stateSchema = stateSchema
   }
 }

@@ -9,7 +9,7 @@ struct TransactionOptions: ParsableArguments {
 
   @Option(.walLimit) var walLimit = LoadOptions.Transaction().walLimit
 
-  @Option(.busyTimeout) var busyTimeout = LoadOptions.Transaction().busyTimeout
+  @Option(.busyTimeout) var busyTimeout = LockTime(milliseconds: LoadOptions.Transaction().busyTimeout)
 
   @Flag(.inputOrder) var keepsInputOrder = false
 
@@ -17,7 +17,7 @@ struct TransactionOptions: ParsableArguments {
     transaction.durability = durability
     transaction.commitEvery = commitEvery
     transaction.walLimit = walLimit
-    transaction.busyTimeout = busyTimeout
+    transaction.busyTimeout = busyTimeout.milliseconds
     transaction.keepsInputOrder = keepsInputOrder
   }
 }

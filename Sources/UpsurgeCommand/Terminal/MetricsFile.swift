@@ -13,7 +13,7 @@ struct MetricsFile {
 
   /// - Returns: false when the system refuses, which has been said.
   func write(_ summary: MirrorSummary) -> Bool {
-    let feeds = (try? FeedStatus.all(database: summary.database)) ?? []
+    let feeds = (try? FeedStatus.all(database: summary.place ?? summary.database)) ?? []
     return file.write(Array(MetricsText.text(summary, feeds).utf8))
   }
 }

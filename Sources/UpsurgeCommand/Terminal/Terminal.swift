@@ -240,7 +240,7 @@ extension Terminal {
       let when = since.isEmpty ? "" : " of \(since)"
       note(
         RunNote(
-          .info, "\(table.name) in \(job.database): the delivery is still that\(when), nothing was read"
+          .info, "\(table.name) in \(job.shownDatabase): the delivery is still that\(when), nothing was read"
             + (table.exitCode == 2 ? LedgerText.leftBehind : "")))
     }
   }

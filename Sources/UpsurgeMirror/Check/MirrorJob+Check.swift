@@ -9,19 +9,19 @@ extension MirrorJob {
   /// - Throws: `usage` for a job that cannot be, `database` for a file that is no database.
   public func check() throws(UpsurgeError) -> [SchemaWarning] {
     try validate()
-    let connection = databaseIsThere ? try Connection.looking(at: database) : nil
+    let connection = isOnServer || !databaseIsThere ? nil : try Connection.looking(at: database)
+    let shelves = ServerShelves()
     var warnings: [SchemaWarning] = []
     for table in tables {
-      let schema = try connection.flatMap { (connection) throws(UpsurgeError) in
-        try TableSchema.read(connection, table: table.name)
-      }
+      let server = try shelves.shelf(of: load(of: table)).map(ServerState.init)
+      let state: (any MirrorState)? = server ?? connection
       var check = SchemaCheck(job: self, table: table)
       check.header = header(of: table)
-      guard let connection, let schema else {
+      guard let state, let schema = try state.schema(of: table.name) else {
         warnings.append(check.missing())
         continue
       }
-      warnings += check.warnings(schema, on: connection)
+      warnings += check.warnings(schema, in: state)
     }
     if let connection {
       warnings += try keptRowFaults(on: connection).map { fault in

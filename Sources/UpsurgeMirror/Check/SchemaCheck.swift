@@ -29,13 +29,14 @@ struct SchemaCheck {
     return note
   }
 
-  func warnings(_ schema: TableSchema, on connection: Connection) -> [SchemaWarning] {
+  /// - Parameter state: what the database notes of feeds.
+  func warnings(_ schema: TableSchema, in state: any MirrorState) -> [SchemaWarning] {
     let schema = schema.namingRowid(for: table.options.rules.target)
     let key = self.key(in: schema)
-    var warnings = scopeWarnings(schema, on: connection) + markWarnings(schema)
+    var warnings = scopeWarnings(schema, in: state) + markWarnings(schema)
     guard schema.kind == .table else { return warnings }
     if let warning = keyWarning(key, schema) { warnings.append(warning) }
-    if let key { warnings += numberWarnings(key, schema, on: connection) + otherKeyWarnings(key, schema) }
+    if let key { warnings += numberWarnings(key, schema, in: state) + otherKeyWarnings(key, schema) }
     return warnings + columnWarnings(schema) + referenceWarnings(schema)
   }
 
@@ -75,12 +76,12 @@ struct SchemaCheck {
   }
 
   private func numberWarnings(
-    _ key: TableSchema.Key, _ schema: TableSchema, on connection: Connection
+    _ key: TableSchema.Key, _ schema: TableSchema, in state: any MirrorState
   ) -> [SchemaWarning] {
     guard key.isRowidAlias, schema.hasAutoincrement else { return [] }
     var feeds = "\(table.sources.count) sources"
     if table.sources.count == 1 {
-      let known = (try? FeedTable.all(of: table.name, on: connection)) ?? []
+      let known = (try? state.feeds(of: table.name)) ?? []
       let others = known.map(\.ownedBy).filter { !$0.isEmpty && $0 != table.ownedBy }
       if others.isEmpty { return [] }
       feeds = (others + [table.ownedBy ?? "this job"]).joined(separator: ", ")
@@ -143,7 +144,7 @@ struct SchemaCheck {
         guard mayBring(column.name) else { continue }
         warnings.append(
           warning(
-            .generatedColumn, "\(column.name) is computed by SQLite, and no feed can say what it holds",
+            .generatedColumn, "\(column.name) is computed by the database, and no feed can say what it holds",
             fix: "if the feed has a field of this name: columns without it, or rename it to another column"))
       } else if table.options.rules.mode != .update, table.options.rules.mode != .delete, column.isNotNull,
         column.defaultExpression == nil, index != schema.rowidAlias,
@@ -174,11 +175,10 @@ struct SchemaCheck {
     ]
   }
 
-  private func scopeWarnings(_ schema: TableSchema, on connection: Connection) -> [SchemaWarning] {
+  private func scopeWarnings(_ schema: TableSchema, in state: any MirrorState) -> [SchemaWarning] {
     guard let scope = table.scope else { return [] }
     do throws(UpsurgeError) {
-      try SQLFragment(scope).checkIsExpression(option: "scope")
-      _ = try connection.prepare("SELECT 1 FROM \(SQLName.quote(schema.name)) WHERE (\(scope))")
+      try state.check(scope: scope, of: job.isOnServer ? table.name : schema.name)
       return []
     } catch {
       return [

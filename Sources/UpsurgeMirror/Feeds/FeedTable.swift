@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
 import UpsurgeSQLite
@@ -17,70 +18,78 @@ enum FeedTable {
     /// The layout that has brought it.
     var layout = 1
     let value: @Sendable (FeedRecord) -> SQLValue
-    /// Puts the value of a row, at an index, into a record.
-    let read: @Sendable (inout FeedRecord, Statement, Int32) throws(UpsurgeError) -> Void
+    /// Puts the value of a row into a record.
+    let read: @Sendable (inout FeedRecord, SQLValue) throws(UpsurgeError) -> Void
 
     var quoted: String { "\"\(name)\"" }
+
+    var isNumber: Bool { type.hasPrefix("INTEGER") }
+
+    /// The value of a row of SQLite.
+    func value(in row: Statement, at index: Int32) -> SQLValue {
+      if row.isNull(at: index) { return .null }
+      return isNumber ? .integer(row.integer(at: index)) : .text(row.text(at: index) ?? "")
+    }
   }
 
   private static let columns: [Column] = [
     Column(
       name: "table", type: "TEXT NOT NULL COLLATE NOCASE", isKey: true, value: { .text($0.table) },
-      read: { $0.table = $1.text(at: $2) ?? "" }),
+      read: { $0.table = $1.textValue ?? "" }),
     Column(
       name: "owned_by", type: "TEXT NOT NULL", isKey: true, layout: 4, value: { .text($0.ownedBy) },
-      read: { $0.ownedBy = $1.text(at: $2) ?? "" }),
+      read: { $0.ownedBy = $1.textValue ?? "" }),
     Column(
       name: "feed", type: "TEXT NOT NULL",
       value: { .text(FeedText.encode($0.identity, hasDelivered: $0.hasDelivered)) },
-      read: { (record, row, index) throws(UpsurgeError) in
-        (record.identity, record.hasDelivered) = try FeedText.feed(row.text(at: index) ?? "")
+      read: { (record, value) throws(UpsurgeError) in
+        (record.identity, record.hasDelivered) = try FeedText.feed(value.textValue ?? "")
       }),
     Column(
       name: "files", type: "TEXT NOT NULL", value: { .text(FeedText.encode($0.files)) },
-      read: { (record, row, index) throws(UpsurgeError) in
-        record.files = try FeedText.files(row.text(at: index) ?? "[]")
+      read: { (record, value) throws(UpsurgeError) in
+        record.files = try FeedText.files(value.textValue ?? "[]")
       }),
     Column(
       name: "etag", type: "TEXT", layout: 2, value: { text($0.validators.etag) },
-      read: { $0.validators.etag = $1.text(at: $2) }),
+      read: { $0.validators.etag = $1.textValue }),
     Column(
       name: "last_modified", type: "TEXT", layout: 2, value: { text($0.validators.lastModified) },
-      read: { $0.validators.lastModified = $1.text(at: $2) }),
+      read: { $0.validators.lastModified = $1.textValue }),
     Column(
       name: "settings", type: "TEXT", layout: 3, value: { text($0.settings) },
-      read: { $0.settings = $1.text(at: $2) }),
+      read: { $0.settings = $1.textValue }),
     Column(
       name: "records", type: "INTEGER",
       value: { $0.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null },
-      read: { $0.recordCount = $1.isNull(at: $2) ? nil : UInt64(clamping: $1.integer(at: $2)) }),
+      read: { $0.recordCount = $1.integerValue.map { UInt64(clamping: $0) } }),
     Column(
       name: "checked_at", type: "TEXT NOT NULL", value: { .text($0.checkedAt) },
-      read: { $0.checkedAt = $1.text(at: $2) ?? "" }),
-    Column(name: "good_at", type: "TEXT", value: { text($0.goodAt) }, read: { $0.goodAt = $1.text(at: $2) }),
+      read: { $0.checkedAt = $1.textValue ?? "" }),
+    Column(name: "good_at", type: "TEXT", value: { text($0.goodAt) }, read: { $0.goodAt = $1.textValue }),
     Column(
       name: "delivered_at", type: "TEXT", value: { text($0.deliveredAt) },
-      read: { $0.deliveredAt = $1.text(at: $2) }),
+      read: { $0.deliveredAt = $1.textValue }),
     Column(
       name: "failures", type: "INTEGER NOT NULL", value: { .integer(Int64($0.failureCount)) },
-      read: { $0.failureCount = Int(clamping: $1.integer(at: $2)) }),
+      read: { $0.failureCount = Int(clamping: $1.integerValue ?? 0) }),
     Column(
       name: "exit_code", type: "INTEGER NOT NULL", value: { .integer(Int64($0.exitCode)) },
-      read: { $0.exitCode = Int32(clamping: $1.integer(at: $2)) }),
+      read: { $0.exitCode = Int32(clamping: $1.integerValue ?? 0) }),
     Column(
-      name: "message", type: "TEXT", value: { text($0.message) }, read: { $0.message = $1.text(at: $2) }),
+      name: "message", type: "TEXT", value: { text($0.message) }, read: { $0.message = $1.textValue }),
     Column(
       name: "disturbed_by", type: "TEXT", layout: 5, value: { text($0.disturbedBy) },
-      read: { $0.disturbedBy = $1.text(at: $2) }),
+      read: { $0.disturbedBy = $1.textValue }),
     Column(
       name: "has_rejects", type: "INTEGER", layout: 5,
       value: { .integer($0.hasRejects ? 1 : 0) },
       // Earlier versions have gone by the last run.
-      read: { $0.hasRejects = $1.isNull(at: $2) ? $0.exitCode == 2 : $1.integer(at: $2) != 0 }),
+      read: { record, value in record.hasRejects = value.integerValue.map { $0 != 0 } ?? (record.exitCode == 2) }),
     Column(
       name: "shape", type: "TEXT", layout: 6, value: { text($0.shape.map(FeedShapeText.encode)) },
-      read: { (record, row, index) throws(UpsurgeError) in
-        guard let text = row.text(at: index) else { return }
+      read: { (record, value) throws(UpsurgeError) in
+        guard let text = value.textValue else { return }
         record.shape = try FeedShapeText.shape(text)
       }),
   ]
@@ -168,11 +177,43 @@ enum FeedTable {
   private static func read(_ statement: Statement) throws(UpsurgeError) -> [FeedRecord] {
     var records: [FeedRecord] = []
     while try statement.step() {
-      var record = FeedRecord(
-        table: "", identity: FeedIdentity(kind: "", sources: [], key: [], scope: nil, headers: nil))
-      for (index, column) in columns.enumerated() { try column.read(&record, statement, Int32(index)) }
-      records.append(record)
+      records.append(try record(columns.enumerated().map { $1.value(in: statement, at: Int32($0)) }))
     }
     return records
+  }
+
+  // MARK: - In every store
+
+  /// The table as each store has it.
+  static let notes = NoteTable(
+    layout,
+    columns: columns.map { column in
+      NoteTable.Column(
+        column.name, column.isNumber ? .integer : .text, isKey: column.isKey,
+        isRequired: column.type.contains("NOT NULL"))
+    })
+
+  /// What a row says, which has the value of each column.
+  static func record(_ row: [SQLValue]) throws(UpsurgeError) -> FeedRecord {
+    var record = FeedRecord(
+      table: "", identity: FeedIdentity(kind: "", sources: [], key: [], scope: nil, headers: nil))
+    for (column, value) in zip(columns, row) { try column.read(&record, value) }
+    return record
+  }
+
+  static func row(_ record: FeedRecord) -> [SQLValue] { columns.map { $0.value(record) } }
+}
+
+extension SQLValue {
+  /// nil for NULL.
+  fileprivate var textValue: String? {
+    if case .text(let text) = self { return text }
+    return nil
+  }
+
+  /// nil for NULL.
+  fileprivate var integerValue: Int64? {
+    if case .integer(let number) = self { return number }
+    return nil
   }
 }

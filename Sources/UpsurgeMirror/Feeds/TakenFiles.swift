@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeRecords
 import UpsurgeSQLite
 
@@ -18,6 +19,21 @@ enum TakenFiles {
       PRIMARY KEY ("table", hash, bytes, name)
       """, options: " WITHOUT ROWID",
     steps: [.key("name")])
+
+  /// The table as each store has it.
+  static let notes = NoteTable(
+    layout,
+    columns: [
+      .init("table", isKey: true), .init("hash", isKey: true), .init("bytes", .integer, isKey: true),
+      .init("name", isKey: true), .init("stamp"), .init("taken_at"),
+    ])
+
+  static func row(_ file: DeliveredFile, of table: String, at now: String) -> [SQLValue] {
+    [
+      .text(table), .text(String(file.hash, radix: 16)), .integer(Int64(clamping: file.byteCount)),
+      .text(file.name), .text(FeedText.encode([file])), .text(now),
+    ]
+  }
 
   static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
     try layout.exists(on: connection)
@@ -53,11 +69,8 @@ enum TakenFiles {
         ON CONFLICT DO UPDATE SET stamp = excluded.stamp, taken_at = excluded.taken_at
         """)
       for file in files {
-        let values: [SQLValue] = [
-          .text(table), .text(String(file.hash, radix: 16)), .integer(Int64(clamping: file.byteCount)),
-          .text(file.name), .text(FeedText.encode([file])),
-        ]
-        for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+        // The time is SQLite's.
+        for (index, value) in row(file, of: table, at: "").dropLast().enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         _ = try statement.step()
         statement.reset()
       }

@@ -39,6 +39,7 @@ public struct FeedRemoval: Sendable {
   public var busyTimeout: Int32 = 5_000
 
   private let ownership: Ownership
+  private var stateSchema: String?
 
   /// What decides which rows are the feeds'.
   private struct Ownership: Equatable {
@@ -52,6 +53,14 @@ public struct FeedRemoval: Sendable {
       scope = owners.isEmpty ? records.last?.identity.scope : nil
       hasDelivered = records.contains(where: \.hasDelivered)
       isByNotes = try RowStateTable.holdsNotes(of: table, on: connection) || !owners.isEmpty
+    }
+
+    /// Of feeds of a store that notes nothing of rows.
+    init(of records: [FeedRecord]) {
+      owners = []
+      scope = records.last?.identity.scope
+      hasDelivered = records.contains(where: \.hasDelivered)
+      isByNotes = false
     }
   }
 
@@ -74,19 +83,82 @@ public struct FeedRemoval: Sendable {
     [FeedTable.layout, TakenFiles.layout, ChunkTable.layout, RowStateTable.layout] + UnacceptedState.layouts
 
   /// Looks at the database; changes nothing.
+  /// - Parameter stateSchema: where a server keeps what is known of feeds; nil is the schema of the table.
   /// - Throws: `unreadableInput` where there is no database, `usage` where no feed has delivered into the table.
-  public init(database: String, table: String) throws(UpsurgeError) {
+  public init(database: String, table: String, stateSchema: String? = nil) throws(UpsurgeError) {
+    if StoreRegistry.provider(of: database) == nil {
+      try self.init(file: database, table)
+    } else {
+      try self.init(server: database, table, stateSchema)
+    }
+  }
+
+  /// The error of a table that no feed has delivered into.
+  /// - Parameter known: the tables that feeds have delivered into.
+  private static func unknown(_ table: String, in database: String, known: [String]) -> UpsurgeError {
+    let names = known.map(\.escapedForTerminal).joined(separator: ", ")
+    return UpsurgeError(
+      .usage,
+      "no feed has delivered into table \(table.escapedForTerminal) of \(database.escapedForTerminal)",
+      hint: known.isEmpty ? "upsurge mirror brings tables in step with feeds" : "its mirrors: \(names)")
+  }
+
+  private init(server database: String, _ table: String, _ stateSchema: String?) throws(UpsurgeError) {
+    self.database = database
+    self.stateSchema = stateSchema
+    let shelf = try Self.shelf(database, table, stateSchema)
+    let records = try ServerState(shelf: shelf).feeds(of: table)
+    guard let record = records.first else {
+      let known = try FeedStatus.all(database: database).map(\.table)
+      throw Self.unknown(table, in: SourceName.redacted(database), known: known)
+    }
+    self.table = record.table
+    ownership = Ownership(of: records)
+    (keptCount, waitingCount) = (0, 0)
+    rowCount = ownership.hasDelivered ? try shelf.count(rowsOf: table, where: ownership.scope) : 0
+  }
+
+  private static func shelf(
+    _ database: String, _ table: String, _ stateSchema: String?
+  ) throws(UpsurgeError) -> any MirrorShelf {
+    var job = LoadJob(database: database, table: table, sources: [])
+    job.options.table.stateSchema = stateSchema
+    guard let shelf = try ServerShelves().shelf(of: job) else { preconditionFailure("the database is one of a server") }
+    return shelf
+  }
+
+  /// Deletes the rows and the notes on a server.
+  private func performOnServer(isTrial: Bool) throws(UpsurgeError) -> Removed {
+    let shelf = try Self.shelf(database, table, stateSchema)
+    try check(Ownership(of: try ServerState(shelf: shelf).feeds(of: table)))
+    for run in try shelf.openRuns(of: table) {
+      if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
+    }
+    do throws(UpsurgeError) {
+      let count = try shelf.forget(
+        table, rows: ownership.hasDelivered ? .inScope(ownership.scope) : .none,
+        notes: [FeedTable.notes, TakenFiles.notes], isTrial: isTrial)
+      return Removed(rowCount: count)
+    } catch {
+      throw error.code == .database ? refusal(error) : error
+    }
+  }
+
+  /// - Throws: `guardRefused` where what is known now is not what was looked at.
+  private func check(_ now: Ownership) throws(UpsurgeError) {
+    if now == ownership { return }
+    throw UpsurgeError(
+      .guardRefused,
+      "nothing is forgotten: the feeds of table \(table.escapedForTerminal) have changed since it was looked at",
+      hint: "look again which rows would go")
+  }
+
+  private init(file database: String, _ table: String) throws(UpsurgeError) {
     let connection = try Connection.looking(at: database)
     self.database = database
     let records = try FeedTable.all(of: table, on: connection)
     if records.isEmpty {
-      let known = try FeedTable.all(connection).map { $0.table.escapedForTerminal }
-      throw UpsurgeError(
-        .usage,
-        "no feed has delivered into table \(table.escapedForTerminal) of \(database.escapedForTerminal)",
-        hint: known.isEmpty
-          ? "upsurge mirror brings tables in step with feeds"
-          : "its mirrors: \(known.joined(separator: ", "))")
+      throw Self.unknown(table, in: database, known: try FeedTable.all(connection).map(\.table))
     }
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
@@ -107,8 +179,10 @@ public struct FeedRemoval: Sendable {
   @discardableResult
   public func perform(isTrial: Bool = false) throws(UpsurgeError) -> Removed {
     let mark = RunJob(table: table, sources: ["upsurge mirror"], options: [])
-    let lock = try JobLock.take(mark, database: SourceName.place(of: database))
+    let load = LoadJob(database: database, table: table, sources: [])
+    let lock = try JobLock.take(mark, database: load.databasePlace)
     defer { withExtendedLifetime(lock) {} }
+    if StoreRegistry.provider(of: database) != nil { return try performOnServer(isTrial: isTrial) }
     let connection = try Connection(
       path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
     try connection.execute("PRAGMA foreign_keys=ON")
@@ -124,12 +198,7 @@ public struct FeedRemoval: Sendable {
   }
 
   private func remove(on connection: Connection) throws(UpsurgeError) -> Removed {
-    guard try Ownership(FeedTable.all(of: table, on: connection), of: table, on: connection) == ownership else {
-      throw UpsurgeError(
-        .guardRefused,
-        "nothing is forgotten: the feeds of table \(table.escapedForTerminal) have changed since it was looked at",
-        hint: "look again which rows would go")
-    }
+    try check(Ownership(FeedTable.all(of: table, on: connection), of: table, on: connection))
     try RunTable.forgetOpen(table, on: connection)
     var removed = Removed(rowCount: 0, waitingCount: try QuarantineTable.orphanCount(of: table, on: connection))
     if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {

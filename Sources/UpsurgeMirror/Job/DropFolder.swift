@@ -14,7 +14,7 @@ public struct DropFolder: Sendable, Equatable {
   /// What becomes of a file that is stored.
   public enum Done: Sendable, Equatable {
     case leave
-    /// It goes to this folder.
+    /// The file goes to this folder.
     case move(to: String)
     case delete
   }

@@ -8,7 +8,7 @@ import Upsurge
 
 /// Tables that are kept in step with feeds, run after run: what `upsurge mirror` does.
 public struct MirrorJob: Sendable {
-  /// Path of the SQLite database.
+  /// Path of the SQLite database, or the URL of one of a server that the program knows: `postgres://HOST/DATABASE`.
   public var database: String
   /// In any order; foreign keys decide which is stored first.
   public var tables: [MirrorTable]
@@ -28,6 +28,8 @@ public struct MirrorJob: Sendable {
   var end: Double?
   /// What its sources are read from that name a database more than once.
   var databaseSnapshots: DatabaseSnapshots?
+  /// What a server is asked for notes by, as long as the job runs.
+  var serverShelves: ServerShelves?
   /// Whether nothing is to be changed in the end.
   public var dryRun: DryRun?
 
@@ -36,7 +38,18 @@ public struct MirrorJob: Sendable {
     self.tables = tables
   }
 
-  var databaseIsThere: Bool { access(database, F_OK) == 0 }
+  /// Whether the database is one of a server.
+  var isOnServer: Bool { StoreRegistry.provider(of: database) != nil }
+
+  var databaseIsThere: Bool { isOnServer || access(database, F_OK) == 0 }
+
+  /// The database without a password.
+  package var shownDatabase: String { SourceName.redacted(database) }
+
+  /// A load into one of its tables, for what is asked of the store.
+  func load(of table: MirrorTable) -> LoadJob {
+    LoadJob(database: database, table: table.name, sources: [], options: table.options)
+  }
 
   /// What becomes visible at once.
   public enum Atomicity: String, Sendable, CaseIterable {

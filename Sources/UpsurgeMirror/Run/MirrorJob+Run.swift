@@ -23,10 +23,13 @@ extension MirrorJob {
   ) -> MirrorSummary {
     let start = MonotonicClock.seconds
     let note = wording(RunNote.hiding(SecretMask(tables.map(\.mask)), from: note))
-    var summary = MirrorSummary(database: database)
+    var summary = MirrorSummary(database: shownDatabase)
+    summary.place = database
     var afterwards = Afterwards()
     var job = self
     job.end = deadline.map { start + $0 }
+    let shelves = ServerShelves()
+    job.serverShelves = shelves
     job.databaseSnapshots = DatabaseSnapshots(
       tables: tables.map { ($0.name, $0.sources) }, target: database)
     var clock: Deadline?
@@ -36,7 +39,7 @@ extension MirrorJob {
       clock = try deadline.map { (seconds) throws(UpsurgeError) in
         try Deadline(seconds: seconds, control: control)
       }
-      for group in try groups(note) {
+      for group in try isOnServer ? serverGroups(shelves) : groups(note) {
         if control.cancellationSignal != nil { break }
         let done = job.run(group, &afterwards, control: control, note: note, tick: tick)
         summary.tables += done
@@ -76,7 +79,7 @@ extension MirrorJob {
       done = [mirror.run(&afterwards, tick: tick)]
     }
     for table in group.tables { databaseSnapshots?.end(table.name) }
-    if dryRun == nil {
+    if dryRun == nil, !isOnServer {
       let retention = Retention(database: database, note: note)
       for (table, result) in zip(group.tables, done) where table.name == result.name {
         retention.apply(to: table, after: result)
@@ -107,6 +110,7 @@ extension MirrorJob {
         .usage, "the job names table \(table.name.escapedForTerminal) twice", hint: "give it one feed")
     }
     for table in tables { try table.validate() }
+    try checkServer()
     if atomicity == .job && tables.count > 1, let reason = LoadGroup.unfit(tables.map(\.options)) {
       throw UpsurgeError(
         .usage, "atomic: job makes one transaction of all tables, and \(reason)",

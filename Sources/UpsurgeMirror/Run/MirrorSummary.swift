@@ -4,7 +4,10 @@ import UpsurgeRecords
 
 /// What a run of a job did.
 public struct MirrorSummary: Sendable {
+  /// Without a password.
   public var database: String
+  /// What the database is opened by; may hold a password.
+  package var place: String?
   public var tables: [Table] = []
   /// Why the job as a whole came to nothing.
   public var error: UpsurgeError?
@@ -81,8 +84,10 @@ public struct MirrorSummary: Sendable {
       let lost = loads.filter { $0.lostRejects != nil }
       guard let first = lost.first else { return nil }
       let count = lost.reduce(0) { $0 + $1.ledger.rejected }
-      let place = first.lostRejects?.first.map { ", the first at \($0.position.description.escapedForTerminal)," } ?? ""
-      return "\(Words.count(count, "record")) rejected\(place) and kept nowhere, for want of \(.rejects, "table")"
+      let place =
+        first.lostRejects?.first.map { ", the first at \($0.position.description.escapedForTerminal)," } ?? ""
+      return
+        "\(Words.count(count, "record")) rejected\(place) and kept nowhere, for want of \(.rejects, "table")"
     }
 
     public var exitCode: Int32 {
@@ -125,47 +130,30 @@ extension RunSummary {
 extension MirrorSummary {
   /// The summary as one JSON object with a line end.
   public var json: [UInt8] {
-    var out = JSONText()
-    out.beginObject()
-    out.key("database")
-    out.string(database)
-    out.member(ledger)
-    out.key("tables")
-    out.beginObject()
-    for table in tables { write(table, to: &out) }
-    out.endObject()
-    out.key("seconds")
-    out.number(seconds)
-    out.ending(error, exitCode: exitCode)
-    out.endObject()
-    out.newline()
-    return out.bytes
+    JSONText.line { out in
+      out.member("database", database)
+      out.member(ledger)
+      out.member("tables") { out in
+        for table in tables { write(table, to: &out) }
+      }
+      out.member("seconds", seconds)
+      out.ending(error, exitCode: exitCode)
+    }
   }
 
   private func write(_ table: Table, to out: inout JSONText) {
-    out.key(table.name)
-    out.beginObject()
-    out.member(table.ledger)
-    out.member(table.localEdits)
-    if let since = table.unchangedSince {
-      out.key("unchanged_since")
-      out.string(since)
-    }
-    if table.replayed.read > 0 {
-      out.key("replayed")
-      out.beginObject()
-      for (word, count) in table.replayed.entries where count > 0 {
-        out.key(word)
-        out.number(count)
+    out.member(table.name) { out in
+      out.member(table.ledger)
+      out.member(table.localEdits)
+      if let since = table.unchangedSince { out.member("unchanged_since", since) }
+      if table.replayed.read > 0 {
+        out.member("replayed") { out in
+          for (word, count) in table.replayed.entries where count > 0 { out.member(word, count) }
+        }
       }
-      out.endObject()
+      out.member("loads", table.loads) { $1.writeMembers(to: &$0) }
+      out.ending(table.error, exitCode: table.exitCode)
     }
-    out.key("loads")
-    out.beginArray()
-    for load in table.loads { load.write(to: &out) }
-    out.endArray()
-    out.ending(table.error, exitCode: table.exitCode)
-    out.endObject()
   }
 }
 

@@ -18,14 +18,21 @@ struct TableGroup {
   static func groups(
     of tables: [MirrorTable], on connection: Connection?, isOne: Bool
   ) throws(UpsurgeError) -> [TableGroup] {
+    try groups(of: tables, isOne: isOne) { (table) throws(UpsurgeError) in
+      try connection?.schema(of: table.name)?.foreignKeys.map(\.parentTable) ?? []
+    }
+  }
+
+  /// Groups tables that refer to each other.
+  /// - Parameter parents: the tables that rows of a table refer to.
+  static func groups(
+    of tables: [MirrorTable], isOne: Bool, parents parentNames: (MirrorTable) throws(UpsurgeError) -> [String]
+  ) throws(UpsurgeError) -> [TableGroup] {
     let names = tables.map { SQLName.folded($0.name) }
     var parents: [Set<Int>] = []
     var refers: [Bool] = []
     for table in tables {
-      let schema = try connection.flatMap { (connection) throws(UpsurgeError) in
-        try TableSchema.read(connection, table: table.name)
-      }
-      let referred = schema?.foreignKeys.map { SQLName.folded($0.parentTable) } ?? []
+      let referred = try parentNames(table).map { SQLName.folded($0) }
       parents.append(Set(referred.compactMap { names.firstIndex(of: $0) }))
       refers.append(!referred.isEmpty)
     }

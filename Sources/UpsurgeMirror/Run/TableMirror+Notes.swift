@@ -36,16 +36,16 @@ extension TableMirror {
       return true
     }
     do throws(UpsurgeError) {
-      let connection = try connection()
-      record.checkedAt = try RunKeeper.now(connection)
+      let state = try writableState()
+      record.checkedAt = try state.now()
       if isGood {
         record.goodAt = record.checkedAt
         if !summary.loads.isEmpty { record.deliveredAt = record.checkedAt }
       }
-      if !table.hasRowState && !summary.loads.isEmpty {
+      if let connection = state as? Connection, !table.hasRowState, !summary.loads.isEmpty {
         try RowStateTable.forgetContent(of: table.name, ownedBy: record.ownedBy, on: connection)
       }
-      try FeedTable.write(record, on: connection)
+      try state.write(record)
       return true
     } catch {
       // What was read of files that are taken once is noted beside this.
@@ -63,18 +63,18 @@ extension TableMirror {
   func noteDisturbance(by delivery: String, _ record: inout FeedRecord) throws(UpsurgeError) {
     record.disturbedBy = delivery
     if record.files.isEmpty && record.validators == HTTPValidators() { return }
-    try FeedTable.write(record, on: connection())
+    try writableState().write(record)
   }
 
   /// Counts the last try as a run that did not go well: it was noted as one that another follows, and none does.
   func countFailure() {
     guard job.dryRun == nil, job.databaseIsThere else { return }
     do throws(UpsurgeError) {
-      let connection = try connection()
+      let state = try writableState()
       let owner = table.ownedBy ?? ""
-      guard var record = try FeedTable.read(table.name, ownedBy: owner, on: connection) else { return }
+      guard var record = try state.feeds(of: table.name).first(where: { $0.ownedBy == owner }) else { return }
       record.failureCount += 1
-      try FeedTable.write(record, on: connection)
+      try state.write(record)
     } catch {
       note(.unnoted(table.name, error, "upsurge status shows its last try"))
     }

@@ -94,7 +94,9 @@ extension TableMirror {
     options.delivery.rules.snapshot = snapshotRules(record)
     // What was there before the transaction of a group shows the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
-    if table.sweep != .none, !table.hasRowState, options.transaction.isAtomic, sources.count == 1, isOnlyOne {
+    // Of a server's rows nobody knows yet which chunk they have come with.
+    let isOfChunks = table.sweep != .none && !table.hasRowState && !job.isOnServer
+    if isOfChunks, options.transaction.isAtomic, sources.count == 1, isOnlyOne {
       var isKnown = false
       if let record, !job.verifiesAll { isKnown = try isThere(record) }
       options.delivery.chunks = isKnown ? .use : .remember
@@ -123,7 +125,9 @@ extension TableMirror {
     if table.sources.contains(where: \.isReworded) {
       rules.source = table.sources.map(\.label).joined(separator: ", ")
     }
-    if let connection = try lookingConnection() { rules.adoptsUnnamed = try unnamed(on: connection) != nil }
+    if let state = try state() {
+      rules.adoptsUnnamed = unnamed(among: try state.feeds(of: table.name)) != nil
+    }
     return rules
   }
 
@@ -142,9 +146,7 @@ extension TableMirror {
 
   /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
   func settings() throws(UpsurgeError) -> String? {
-    guard let connection = try lookingConnection(),
-      let schema = try TableSchema.read(connection, table: table.name)
-    else { return nil }
+    guard let schema = try state()?.schema(of: table.name) else { return nil }
     let rowState =
       (table.hasRowState ? "row-state \(table.ownedBy ?? "")" : "")
       + (table.localEdits.map { " local-edits \($0.rawValue)" } ?? "")

@@ -57,9 +57,9 @@ extension TableMirror {
   ) throws(UpsurgeError) {
     guard let record = turn.record else { return }
     var (taken, unseen): (KnownFiles, Set<String>) = (KnownFiles(), [])
-    if let connection = try lookingConnection() {
-      taken = KnownFiles(try TakenFiles.all(of: table.name, on: connection))
-      unseen = Set(try RunTable.open(connection, table: table.name).flatMap(\.job.sources))
+    if let state = try state() {
+      taken = KnownFiles(try state.takenFiles(of: table.name))
+      unseen = Set(try state.openRuns(of: table.name).flatMap(\.job.sources))
     }
     if job.dryRun == nil {
       for folder in folders { table.folder.done.putBack(in: folder, taken: taken, note: note) }
@@ -230,7 +230,7 @@ extension TableMirror {
           .badInput, "\(SourceName.shown(path)) was changed while it was loaded",
           hint: "write it under a name that ends with .tmp, and rename it")
       }
-      try TakenFiles.add(file, of: table.name, on: connection())
+      try writableState().take([file], of: table.name)
       try note(load, [file], in: &record, isFirst: turn.summary.loads.count == 1)
       afterwards.add(delivery.load)
       afterwards.add(path, file, table.folder.done)
@@ -245,8 +245,7 @@ extension TableMirror {
 
   /// Whether nothing that the last delivery has left is kept any more.
   func hasNothingLeft() -> Bool {
-    guard let connection = try? lookingConnection(), let runs = try? RunTable.all(connection),
-      let last = runs.last(where: { SQLName.isSame($0.job.table, table.name) })
+    guard let connection = try? lookingConnection(), let last = try? connection.lastRun(of: table.name)
     else { return false }
     return last.progress.ledger.rejected == 0 && (try? QuarantineTable.holds(table.name, connection)) == false
   }

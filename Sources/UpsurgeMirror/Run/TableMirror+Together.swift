@@ -57,7 +57,7 @@ extension TableMirror {
   /// alone would be one transaction, too.
   func groupedFileLimit() throws(UpsurgeError) -> Int? {
     let options = table.options
-    guard group == nil, job.dryRun == nil, job.atomicity != .bounded, job.acceptedDelivery == nil,
+    guard group == nil, job.dryRun == nil, !job.isOnServer, job.atomicity != .bounded, job.acceptedDelivery == nil,
       !table.hasRowState, options.table.foreignKeys == .auto, options.output.changesPath == nil,
       options.output.emitPath == nil, options.input.recordLimit == nil, LoadGroup.unfit([options]) == nil
     else { return 0 }

@@ -193,7 +193,7 @@ struct TableMirror {
   /// Held as long as the table is at work, so that two runs do not take the same files.
   func lock() throws(UpsurgeError) -> JobLock? {
     let mark = RunJob(table: table.name, sources: [JobLock.mirror], options: [])
-    return try JobLock.take(mark, database: SourceName.place(of: job.database))
+    return try JobLock.take(mark, database: job.load(of: table).databasePlace)
   }
 
   /// Notes a delivery as the last one.
@@ -214,26 +214,37 @@ struct TableMirror {
     record.hasRejects = load.exitCode == 2 || !isFirst && record.hasRejects
   }
 
-  func connection() throws(UpsurgeError) -> Connection {
-    try Connection(
+  /// The notes of the table, to be written.
+  func writableState() throws(UpsurgeError) -> any MirrorState {
+    if let server = try serverState() { return server }
+    return try Connection(
       path: job.database, createIfMissing: false,
       busyTimeoutMilliseconds: table.options.transaction.busyTimeout)
   }
 
+  /// The notes of the table; nil where there is no database yet.
+  func state() throws(UpsurgeError) -> (any MirrorState)? {
+    if let server = try serverState() { return server }
+    return try lookingConnection()
+  }
+
+  private func serverState() throws(UpsurgeError) -> ServerState? {
+    try (job.serverShelves ?? ServerShelves()).shelf(of: job.load(of: table)).map(ServerState.init)
+  }
+
   /// What earlier runs have noted of the feed.
   func known() throws(UpsurgeError) -> FeedRecord? {
-    guard let connection = try lookingConnection() else { return nil }
-    if let record = try FeedTable.read(table.name, ownedBy: table.ownedBy ?? "", on: connection) {
-      return record
-    }
-    var record = try unnamed(on: connection)
+    guard let state = try state() else { return nil }
+    let feeds = try state.feeds(of: table.name)
+    if let record = feeds.first(where: { $0.ownedBy == table.ownedBy ?? "" }) { return record }
+    var record = unnamed(among: feeds)
     record?.ownedBy = table.ownedBy ?? ""
     return record
   }
 
   /// What is known of the same feed from before it had a name.
-  func unnamed(on connection: Connection) throws(UpsurgeError) -> FeedRecord? {
-    guard table.ownedBy != nil, let record = try FeedTable.read(table.name, ownedBy: "", on: connection),
+  func unnamed(among feeds: [FeedRecord]) -> FeedRecord? {
+    guard table.ownedBy != nil, let record = feeds.first(where: { $0.ownedBy.isEmpty }),
       FeedIdentity(table).changes(from: record.identity).isEmpty
     else { return nil }
     return record
@@ -253,9 +264,9 @@ struct TableMirror {
         + "delete its rows of upsurge_rows")
   }
 
-  /// nil where there is no database yet.
+  /// nil where there is no database yet, or it is no file.
   func lookingConnection() throws(UpsurgeError) -> Connection? {
-    if !job.databaseIsThere { return nil }
+    if job.isOnServer || !job.databaseIsThere { return nil }
     return try Connection.looking(at: job.database)
   }
 
@@ -307,19 +318,13 @@ struct TableMirror {
 
   func isThere(_ record: FeedRecord) throws(UpsurgeError) -> Bool {
     if record.disturbedBy != nil { return false }
-    guard let connection = try lookingConnection(),
-      let schema = try TableSchema.read(connection, table: table.name)
-    else { return false }
+    guard let state = try state(), try state.schema(of: table.name) != nil else { return false }
     // One whose ledger was not shown shows it now.
-    if try !RunTable.open(connection, table: table.name).isEmpty { return false }
+    if try !state.openRuns(of: table.name).isEmpty { return false }
     if try settings() != record.settings { return false }
-    if table.localEdits == .repair, try needsRepair(schema, on: connection) { return false }
+    if try needsRepair() { return false }
     if record.recordCount == 0 || table.localEdits == .keep { return true }
-    return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
-  }
-
-  private func needsRepair(_ schema: TableSchema, on connection: Connection) throws(UpsurgeError) -> Bool {
-    try RowStateTable.holdsEdits(schema, ownedBy: table.ownedBy ?? "", on: connection)
+    return try state.holdsRows(table.name)
   }
 
   /// Whether rows of the last delivery were edited here, and are to be brought back.
@@ -327,6 +332,6 @@ struct TableMirror {
     guard table.localEdits == .repair, let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return false }
-    return try needsRepair(schema, on: connection)
+    return try RowStateTable.holdsEdits(schema, ownedBy: table.ownedBy ?? "", on: connection)
   }
 }

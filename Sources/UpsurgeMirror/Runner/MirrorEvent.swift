@@ -5,19 +5,19 @@ extension MirrorRunner {
   public enum State: Sendable, Equatable {
     /// Nothing; of one that was started, until the next run is due.
     case idle
-    /// It waits for the first records of this table's feed, or looks whether there are new ones.
+    /// The runner waits for the first records of this table's feed, or looks whether there are new ones.
     case fetching(table: String)
     /// Records are being stored.
     case applying(table: String)
     /// Rows that the feed no longer has are looked for and removed.
     case sweeping(table: String)
-    /// It was told to end and does so at the next commit.
+    /// The runner was told to end, and does so at the next commit.
     case stopping
   }
 
   /// Something that has happened.
   public enum Event: Sendable {
-    /// It is doing something else from now on.
+    /// The runner is doing something else from now on.
     case state(State)
     /// How far the table at work is; about ten times a second.
     case progress(RunControl.Progress)

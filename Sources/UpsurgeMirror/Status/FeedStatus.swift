@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeRecords
 import UpsurgeSQLite
 import UpsurgeStorage
@@ -46,7 +47,27 @@ public struct FeedStatus: Sendable {
   /// Every mirrored table of a database, by name; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, or it cannot be read.
   public static func all(database: String) throws(UpsurgeError) -> [FeedStatus] {
-    try Connection.visiting(database) { (connection) throws(UpsurgeError) in try all(connection) }
+    if let provider = StoreRegistry.provider(of: database) { return try all(of: provider, database) }
+    return try Connection.visiting(database) { (connection) throws(UpsurgeError) in try all(connection) }
+  }
+
+  private static func all(
+    of provider: any StoreProvider, _ database: String
+  ) throws(UpsurgeError) -> [FeedStatus] {
+    let stored = try provider.notes(in: FeedTable.notes, database: database)
+    let now = Moment.seconds(stored.now) ?? 0
+    let refusals = try provider.notes(in: RefusalTable.notes, database: database).rows
+    var list: [FeedStatus] = []
+    for row in stored.rows {
+      let record = try FeedTable.record(row)
+      var refused: String?
+      if record.failureCount > 0, record.exitCode == 4, let message = record.message {
+        let own = refusals.filter { $0[0] == .text(record.table) && $0[1] == .text(record.ownedBy) }
+        refused = RefusalTable.digest(in: message, among: own.map(RefusalTable.delivery))
+      }
+      list.append(FeedStatus(record, good: record.goodAt.flatMap(Moment.seconds), now: now, refused: refused))
+    }
+    return list.sorted { ($0.table, $0.ownedBy ?? "") < ($1.table, $1.ownedBy ?? "") }
   }
 
   private static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedStatus] {
@@ -61,16 +82,24 @@ public struct FeedStatus: Sendable {
         refused = try RefusalTable.digest(
           in: message, of: record.table, ownedBy: record.ownedBy, on: connection)
       }
-      list.append(
-        FeedStatus(
-          table: record.table, ownedBy: record.ownedBy.isEmpty ? nil : record.ownedBy, goodAt: record.goodAt,
-          goodTime: good.map { Double($0) },
-          age: good.map { Double(max(now - $0, 0)) },
-          deliveredAt: record.deliveredAt, recordCount: record.recordCount, checkedAt: record.checkedAt,
-          failureCount: record.failureCount, exitCode: record.exitCode, message: record.message,
-          refusedDelivery: refused))
+      list.append(FeedStatus(record, good: good, now: now, refused: refused))
     }
     return list
+  }
+}
+
+extension FeedStatus {
+  /// - Parameters:
+  ///   - good: when it was in step last, in seconds since 1970; `now` likewise.
+  ///   - refused: the digest of the delivery that was refused last.
+  fileprivate init(_ record: FeedRecord, good: Int64?, now: Int64, refused: String?) {
+    self.init(
+      table: record.table, ownedBy: record.ownedBy.isEmpty ? nil : record.ownedBy, goodAt: record.goodAt,
+      goodTime: good.map { Double($0) },
+      age: good.map { Double(max(now - $0, 0)) },
+      deliveredAt: record.deliveredAt, recordCount: record.recordCount, checkedAt: record.checkedAt,
+      failureCount: record.failureCount, exitCode: record.exitCode, message: record.message,
+      refusedDelivery: refused)
   }
 }
 

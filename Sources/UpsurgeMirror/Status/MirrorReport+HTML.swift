@@ -52,7 +52,8 @@ extension MirrorReport {
     if let owner = feed.ownedBy { body.element("h3", text: "Feed \(owner)") }
     var facts = "Never in step yet"
     if let goodAt = feed.goodAt, let age = feed.age {
-      facts = "In step \(AgeText.text(age)) ago (\(Self.time(goodAt)))"
+      let start = feed.isGood(maximumAge: maximumAge) ? "In step" : "Last in step"
+      facts = "\(start) \(AgeText.text(age)) ago (\(Self.time(goodAt)))"
     }
     if let count = feed.recordCount { facts += ", \(Words.count(count, "record"))" }
     if let deliveredAt = feed.deliveredAt { facts += ", delivered \(Self.time(deliveredAt))" }

@@ -46,18 +46,33 @@ package struct MirrorReport: Sendable {
   /// - Throws: `unreadableInput` where there is no database, or it cannot be read.
   package init(database: String, feeds: [FeedStatus], maximumAge: Double?) throws(UpsurgeError) {
     let runs = try PastRun.all(database: database)
+    if let provider = StoreRegistry.provider(of: database) {
+      let stored = try provider.notes(in: RefusalTable.notes, database: database)
+      self.init(database: SourceName.redacted(database), madeAt: stored.now, maximumAge: maximumAge)
+      add(feeds)
+      for index in tables.indices {
+        tables[index].runs = Self.newest(runs, of: tables[index].name)
+        let own = stored.rows.filter { $0[0] == .text(tables[index].name) }.map(RefusalTable.delivery)
+        tables[index].add(own.sorted { $0.refusedAt > $1.refusedAt })
+      }
+      return
+    }
     self = try Connection.visiting(database) { (connection) throws(UpsurgeError) in
       let now = try connection.text("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')") ?? ""
       var report = MirrorReport(database: database, madeAt: now, maximumAge: maximumAge)
-      for feed in feeds {
-        if let last = report.tables.indices.last, SQLName.isSame(report.tables[last].name, feed.table) {
-          report.tables[last].feeds.append(feed)
-        } else {
-          report.tables.append(Table(name: feed.table, feeds: [feed]))
-        }
-      }
+      report.add(feeds)
       for index in report.tables.indices { try report.tables[index].read(runs, connection) }
       return report
+    }
+  }
+
+  private mutating func add(_ feeds: [FeedStatus]) {
+    for feed in feeds {
+      if let last = tables.indices.last, SQLName.isSame(tables[last].name, feed.table) {
+        tables[last].feeds.append(feed)
+      } else {
+        tables.append(Table(name: feed.table, feeds: [feed]))
+      }
     }
   }
 
@@ -70,11 +85,14 @@ package struct MirrorReport: Sendable {
 }
 
 extension MirrorReport.Table {
+  fileprivate mutating func add(_ refused: [RefusedDelivery]) {
+    refusals += refused.map { .init(reason: $0.reason, refusedAt: $0.refusedAt, digest: $0.digest) }
+  }
+
   fileprivate mutating func read(_ all: [PastRun], _ connection: Connection) throws(UpsurgeError) {
     runs = MirrorReport.newest(all, of: name)
     for feed in feeds {
-      let refused = try RefusalTable.all(of: name, ownedBy: feed.ownedBy ?? "", on: connection)
-      refusals += refused.map { .init(reason: $0.reason, refusedAt: $0.refusedAt, digest: $0.digest) }
+      add(try RefusalTable.all(of: name, ownedBy: feed.ownedBy ?? "", on: connection))
     }
     waiting = try QuarantineTable.countByReason(of: name, on: connection)
     rejects = try RejectTable.countByCode(of: name, on: connection)

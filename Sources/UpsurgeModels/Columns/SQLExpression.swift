@@ -177,7 +177,7 @@ struct ExpressionCoding<Value>: Sendable {
 
 /// A coding of optional values.
 private protocol OptionalCoding {
-  /// That of the values that are there.
+  /// The coding of the values that are there.
   static var wrapped: any ColumnCoding.Type { get }
 }
 

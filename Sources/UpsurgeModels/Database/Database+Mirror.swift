@@ -28,7 +28,7 @@ public struct Sweep<Model: Table>: Sendable {
 
 /// What must hold before rows are removed because a snapshot does not have them.
 public struct SweepGuards: Sendable {
-  /// These among all that there are; the others concern files and feeds.
+  /// The guards of a sweep among all that there are; the others concern files and feeds.
   package var all = DeliveryGuards()
 
   public init() {}

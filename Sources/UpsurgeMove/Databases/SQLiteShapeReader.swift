@@ -55,7 +55,7 @@ struct SQLiteShapeReader {
     -> TableShape?
   {
     guard let schema = try TableSchema.read(connection, table: entry.name) else { return nil }
-    let text = TableText(entry.sql)
+    let text = CreateTableText(entry.sql)
     var table = TableShape(name: schema.name)
     for column in schema.columns where !column.isHidden {
       var shape = ColumnShape(name: column.name, type: column.declaredType)
@@ -121,7 +121,7 @@ struct SQLiteShapeReader {
     return indexes
   }
 
-  private func foreignKeys(of schema: TableSchema, _ text: TableText) throws(UpsurgeError)
+  private func foreignKeys(of schema: TableSchema, _ text: CreateTableText) throws(UpsurgeError)
     -> [ForeignKeyShape]
   {
     let rows = try connection.allRows(
@@ -141,7 +141,7 @@ struct SQLiteShapeReader {
       if let column = row[3] { keys[keys.count - 1].parentColumns.append(column) }
     }
     for index in keys.indices {
-      keys[index].isDeferred = text.deferred.contains(keys[index].columns.map(SQLName.folded))
+      keys[index].isDeferred = text.deferredForeignKeys.contains(keys[index].columns.map(SQLName.folded))
     }
     return keys
   }

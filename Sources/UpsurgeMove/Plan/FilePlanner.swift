@@ -3,26 +3,19 @@ import UpsurgeSQLite
 
 /// Plans the move of a schema of PostgreSQL into a database file.
 struct FilePlanner {
-  let source: any MoveSource
-  let target: any MoveTarget
-  let schema: String
-  let rules: MoveRules
-  let look: (String) -> Void
+  let task: PlanTask
 
   func plan() throws(UpsurgeError) -> MovePlan {
-    let shape = try source.shape()
-    let tables = TableOrder.sorted(try rules.chosen(of: shape.tables))
-    var plan = MovePlan(direction: .toFile)
-    plan.leftOut = shape.leftOut
-    try MoveProblems.checkNames(tables, byteLimit: nil)
+    let (tables, begun) = try task.begin(.toFile)
+    var plan = begun
     var finishing = Finishing()
-    finishing.reserve(try target.takenNames() + tables.map(\.name))
+    finishing.reserve(try task.target.takenNames() + tables.map(\.name))
     for table in tables {
-      look(table.name)
-      let probe = FileProbe(table, rules, target)
+      task.look(table.name)
+      let probe = FileProbe(table, task.rules, task.target)
       plan.tables.append(try self.table(probe, among: tables, &plan.leftOut))
       for index in table.indexes where !index.isConstraint || index.obstacle != nil {
-        let title = "\(index.isUnique ? "unique " : "")index \(index.name) of \(table.name)"
+        let title = index.title(in: table)
         switch try probe.indexClause(index) {
         case .failure(let obstacle): plan.leftOut.append(LeftOut(title, obstacle.reason))
         case .success(let clause):
@@ -56,7 +49,7 @@ struct FilePlanner {
       leftOut.append(LeftOut("comments of \(table.name)", "SQLite keeps none"))
     }
     planned.isOrdered = table.order != nil
-    let place = "\(schema.quotedAsName).\(table.name.quotedAsName)"
+    let place = "\(task.schema.quotedAsName).\(table.name.quotedAsName)"
     let stored = planned.columns.filter { !$0.isGenerated }
     planned.reading =
       "SELECT \(stored.map(\.name).quotedAsNames) FROM \(place)\(table.order.map { " ORDER BY \($0)" } ?? "")"
@@ -65,7 +58,7 @@ struct FilePlanner {
     }
     planned.comparedSource = "SELECT \(compared) FROM \(place)"
     planned.comparedTarget =
-      "SELECT \(PlannedColumn.list(planned.columns) { $0.kind.comparingInSQLite($0.name) }) FROM \(target.quotedName(of: table.name))"
+      "SELECT \(PlannedColumn.list(planned.columns) { $0.kind.comparingInSQLite($0.name) }) FROM \(task.target.quotedName(of: table.name))"
     return planned
   }
 
@@ -123,9 +116,7 @@ struct FilePlanner {
     for given in table.foreignKeys {
       guard let parent = tables.first(where: { $0.name == given.parent }) else {
         leftOut.append(
-          LeftOut(
-            "foreign key (\(given.columns.joined(separator: ", "))) of \(table.name) to \(given.parent)",
-            "the table \(given.parent) does not move"))
+          LeftOut(given.title(in: table), "the table \(given.parent) does not move"))
         continue
       }
       lines.append(given.resolved(in: table, parent: parent).clause(parent: parent.name.quotedAsName))

@@ -52,21 +52,9 @@ struct FileProbe {
   }
 
   func checks(_ leftOut: inout [LeftOut]) throws(UpsurgeError) -> [String] {
-    var carried: [String] = []
-    let translation = PortableExpression(from: .postgres, columns: columns, isExact: true)
-    for check in table.checks {
-      let what = "CHECK (\(check)) of \(table.name)"
-      switch translation.result(of: check) {
-      case .failure(let obstacle): leftOut.append(LeftOut(what, obstacle.reason))
-      case .success(let expression):
-        if let refusal = try target.refusal(of: [creation("CHECK (\(expression))")]) {
-          leftOut.append(LeftOut(what, refusal))
-        } else {
-          carried.append(expression)
-        }
-      }
-    }
-    return carried
+    try PortableExpression(from: .postgres, columns: columns, isExact: true).checks(
+      of: table, for: target, &leftOut,
+      trial: { [creation("CHECK (\($0))")] })
   }
 
   /// A DEFAULT in the words of SQLite; nil for what is no literal.

@@ -37,7 +37,7 @@ struct PortableExpression {
     "length", "abs", "coalesce", "nullif", "trim", "ltrim", "rtrim", "substr", "replace",
   ]
 
-  /// Those that differ beyond ASCII, which a plain index bears.
+  /// Functions with other answers beyond ASCII, which a plain index bears.
   private static let nearFunctions: Set<String> = ["lower", "upper"]
 
   private static let marks: Set<String> = ["(", ")", ",", "=", "<", ">", "!", "+", "-", "*", "|", "."]

@@ -4,23 +4,19 @@ import UpsurgeSQLite
 /// Plans the move of a database file into a schema of PostgreSQL. Looks at all rows first, so that what would not go there is
 /// found before anything is written.
 struct ServerPlanner {
-  let source: any MoveSource
-  let target: any MoveTarget
-  let schema: String
-  let rules: MoveRules
-  /// Is told which table is looked at.
-  let look: (String) -> Void
+  let task: PlanTask
 
   /// Bytes of a name; the server cuts longer ones.
   private static let nameByteLimit = 63
 
+  private var target: any MoveTarget { task.target }
+
   func plan() throws(UpsurgeError) -> MovePlan {
-    let shape = try source.shape()
-    let tables = TableOrder.sorted(try rules.chosen(of: shape.tables))
-    var plan = MovePlan(direction: .toServer)
-    plan.leftOut = shape.leftOut
-    if schema != "public" { plan.preparation = ["CREATE SCHEMA IF NOT EXISTS \(schema.quotedAsName)"] }
-    try MoveProblems.checkNames(tables, byteLimit: Self.nameByteLimit)
+    let (tables, begun) = try task.begin(.toServer, nameByteLimit: Self.nameByteLimit)
+    var plan = begun
+    if task.schema != "public" {
+      plan.preparation = ["CREATE SCHEMA IF NOT EXISTS \(task.schema.quotedAsName)"]
+    }
     if let refusal = try target.refusal(of: ["CREATE TEMP TABLE upsurge_probe (a integer) ON COMMIT DROP"]) {
       throw UpsurgeError(
         .guardRefused, "what the server takes is tried on temporary tables, and it refuses them: \(refusal)",
@@ -29,8 +25,8 @@ struct ServerPlanner {
     var problems: [ContentScan.Problem] = []
     var probes: [ServerProbe] = []
     for table in tables {
-      look(table.name)
-      let found = try ContentScan(table, of: source).result(rules)
+      task.look(table.name)
+      let found = try ContentScan(table, of: task.source).result(task.rules)
       problems += found.problems
       probes.append(ServerProbe(table, found, target))
     }
@@ -131,7 +127,7 @@ struct ServerPlanner {
           work: .statement("ALTER TABLE \(name) ADD PRIMARY KEY (\(columns.quotedAsNames))")))
     }
     for index in table.indexes {
-      let title = "\(index.isUnique ? "unique " : "")index \(index.name) of \(table.name)"
+      let title = index.title(in: table)
       switch try probe.indexClause(index) {
       case .failure(let obstacle): leftOut.append(LeftOut(title, obstacle.reason))
       case .success where index.isConstraint:
@@ -156,8 +152,7 @@ struct ServerPlanner {
   ) throws(UpsurgeError) {
     var problems: [ContentScan.Problem] = []
     for given in probe.table.foreignKeys {
-      let title =
-        "foreign key (\(given.columns.joined(separator: ", "))) of \(probe.table.name) to \(given.parent)"
+      let title = given.title(in: probe.table)
       guard let parent = probes.first(where: { SQLName.isSame($0.table.name, given.parent) }) else {
         leftOut.append(LeftOut(title, "the table \(given.parent) does not move"))
         continue
@@ -167,7 +162,7 @@ struct ServerPlanner {
         leftOut.append(LeftOut(title, obstacle))
         continue
       }
-      if let problem = try ReferenceScan(source: source).problem(key, of: probe.table) {
+      if let problem = try ReferenceScan(source: task.source).problem(key, of: probe.table) {
         problems.append(problem)
       }
       let sql =

@@ -51,23 +51,9 @@ struct ServerProbe {
 
   /// The CHECKs that the server takes.
   func checks(_ leftOut: inout [LeftOut]) throws(UpsurgeError) -> [String] {
-    var carried: [String] = []
-    let translation = PortableExpression(from: .sqlite, columns: columns, isExact: true)
-    for check in table.checks {
-      let what = "CHECK (\(check)) of \(table.name)"
-      switch translation.result(of: check) {
-      case .failure(let obstacle): leftOut.append(LeftOut(what, obstacle.reason))
-      case .success(let expression):
-        if let refusal = try target.refusal(of: [
-          wholeCreation, "ALTER TABLE \(name) ADD CHECK (\(expression))",
-        ]) {
-          leftOut.append(LeftOut(what, refusal))
-        } else {
-          carried.append(expression)
-        }
-      }
-    }
-    return carried
+    try PortableExpression(from: .sqlite, columns: columns, isExact: true).checks(
+      of: table, for: target, &leftOut,
+      trial: { [wholeCreation, "ALTER TABLE \(name) ADD CHECK (\($0))"] })
   }
 
   /// A DEFAULT in the words of the server; nil for what is no literal that the column takes.

@@ -86,11 +86,12 @@ package struct MoveJob: Sendable {
   ) throws(UpsurgeError) -> MovePlan {
     control.note(stage: .inspecting)
     let rules = try MoveRules(tables: tables, exceptions: exceptions, types: types)
-    let look: (String) -> Void = { control.note(stage: .inspecting, work: "looking at \($0)") }
+    let task = PlanTask(
+      source: from, target: to, schema: schema, rules: rules,
+      look: { control.note(stage: .inspecting, work: "looking at \($0)") })
     var plan =
       ServerSource.isServer(target)
-      ? try ServerPlanner(source: from, target: to, schema: schema, rules: rules, look: look).plan()
-      : try FilePlanner(source: from, target: to, schema: schema, rules: rules, look: look).plan()
+      ? try ServerPlanner(task: task).plan() : try FilePlanner(task: task).plan()
     var text = from.place
     for table in plan.tables { text += "\0" + table.creation + "\0" + table.reading }
     for step in plan.finishing { text += "\0" + step.title + "\0" + (step.sql ?? "") }

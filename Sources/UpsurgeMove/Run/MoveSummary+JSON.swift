@@ -4,52 +4,28 @@ import UpsurgeRecords
 extension MoveSummary {
   /// The summary as one JSON object, with a line end.
   package var json: [UInt8] {
-    var out = JSONText()
-    out.beginObject()
-    for (key, text) in [("source", source), ("target", target)] {
-      out.key(key)
-      out.string(text)
+    JSONText.line { out in
+      out.member("source", source)
+      out.member("target", target)
+      out.member("equal", isVerified)
+      out.member("tables") { out in
+        for table in tables { out.member(table.name) { table.write(to: &$0) } }
+      }
+      out.member("not_moved", (plan?.leftOut ?? []) + refusals) { out, entry in
+        out.member("what", entry.what)
+        out.member("reason", entry.reason)
+      }
+      out.member("seconds", seconds)
+      out.ending(error, exitCode: exitCode)
     }
-    out.key("equal")
-    out.bool(isVerified)
-    out.key("tables")
-    out.beginObject()
-    for table in tables {
-      out.key(table.name)
-      table.write(to: &out)
-    }
-    out.endObject()
-    out.key("not_moved")
-    out.beginArray()
-    for entry in (plan?.leftOut ?? []) + refusals {
-      out.beginObject()
-      out.key("what")
-      out.string(entry.what)
-      out.key("reason")
-      out.string(entry.reason)
-      out.endObject()
-    }
-    out.endArray()
-    out.key("seconds")
-    out.number(seconds)
-    out.ending(error, exitCode: exitCode)
-    out.endObject()
-    out.newline()
-    return out.bytes
   }
 }
 
 extension MoveSummary.Table {
   fileprivate func write(to out: inout JSONText) {
-    out.beginObject()
-    out.key("rows")
-    out.number(rowCount)
-    out.key("bytes")
-    out.number(byteCount)
-    out.key("seconds")
-    out.number(seconds)
-    out.key("digest")
-    if let digest { out.string(digest) } else { out.null() }
-    out.endObject()
+    out.member("rows", rowCount)
+    out.member("bytes", byteCount)
+    out.member("seconds", seconds)
+    out.member("digest", orNull: digest)
   }
 }

@@ -77,9 +77,9 @@ package struct CSVSniffResult: Sendable, Equatable {
 
   /// What is wrong with the first record of a sample.
   package enum UnknownFields: Sendable, Equatable {
-    /// It is larger than the sample, which has so many bytes.
+    /// The record is larger than the sample, which has so many bytes.
     case cut(byteCount: Int)
-    /// It has more fields than `HeaderNames.fieldLimit`.
+    /// The record has more fields than `HeaderNames.fieldLimit`.
     case tooMany
   }
 

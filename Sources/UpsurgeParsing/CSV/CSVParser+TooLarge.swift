@@ -5,7 +5,7 @@ extension CSVParser {
   /// A record whose first line is being dropped.
   struct DroppedRecord {
     var position: Position
-    /// Its first bytes.
+    /// The first bytes of the record.
     var raw: [UInt8]
     var byteCount: Int
     var limit: Int
@@ -47,7 +47,7 @@ extension CSVParser {
   /// Counts more bytes of the record that is being dropped.
   mutating func drop(_ byteCount: Int) { dropped?.byteCount += byteCount }
 
-  /// Makes a reject of it once its line, or the input, has ended.
+  /// Makes a reject of the record that is being dropped, once its line, or the input, has ended.
   mutating func finishDropped(_ batch: inout Batch) {
     guard let record = dropped else { return }
     dropped = nil

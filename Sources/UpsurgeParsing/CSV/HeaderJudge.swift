@@ -28,7 +28,7 @@ struct HeaderJudge {
   /// Columns of numbers and the like below the second record, and how many of them have a name in both.
   private var typedColumnCount = 0
   private var namedTwiceCount = 0
-  /// Such columns that have a name in the first record, and nothing in the second one.
+  /// Columns of numbers and the like that have a name in the first record, and nothing in the second one.
   private var namedOnceCount = 0
 
   /// Whether the second record names columns, too.

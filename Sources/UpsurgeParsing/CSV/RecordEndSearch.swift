@@ -8,14 +8,14 @@ struct RecordEndSearch {
     case fieldStart, unquoted, quoted
     /// After a quote in a quoted field: doubled, or the field's end.
     case quote
-    /// After blanks that follow such a quote.
+    /// After blanks that follow a quote in a quoted field.
     case padding
     case escapedInUnquoted, escapedInQuoted
     /// The quotes make no sense: the physical line ends the reject.
     case badLine
   }
 
-  /// Of the record's first byte.
+  /// The offset of the record's first byte.
   let sourceOffset: UInt64
   private let delimiter: UInt8
   private let isExact: Bool
@@ -34,7 +34,7 @@ struct RecordEndSearch {
     padding = dialect.quote == nil || delimiter == FieldReader.blank ? 0x100 : UInt16(FieldReader.blank)
   }
 
-  /// Looks at what has come since.
+  /// Looks at the bytes that have come since the last search.
   /// - Parameter bytes: from the record's first byte on.
   /// - Returns: whether the record may be whole.
   mutating func goOn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -30,11 +30,11 @@ struct RecordScanner {
   /// Which quotes inside a quoted field are data.
   enum Lenience: UInt8 {
     case none
-    /// Those that neither a delimiter nor a line end follows.
+    /// Quotes that neither a delimiter nor a line end follows.
     case lone
-    /// Those of `lone`; and the second one of a pair ends the field where it can.
+    /// The quotes of `lone`; and the second quote of a pair ends the field where it can.
     case pairs
-    /// Those of fields that have several, and none that could end the field.
+    /// Quotes of fields that have several, and none that could end the field.
     case bare
   }
 
@@ -87,11 +87,11 @@ struct RecordScanner {
   var end: Int
   /// Whether `end` is the end of the source; no more when reading was cancelled.
   var isFinal: Bool
-  /// Held by the parser.
+  /// What cancels the reading; the parser holds it.
   let cancellation: Unmanaged<ReadCancellation>?
   /// Where quotes inside a quoted field are data.
   var lenience = Lenience.none
-  /// Whether all of it is known to be UTF-8.
+  /// Whether all bytes of the arena are known to be UTF-8.
   let isValidUTF8: Bool
   /// Whether an unquoted field needs no more than to be cut out: UTF-8, one delimiter byte, no NULL spellings.
   let isSimple: Bool

@@ -2,13 +2,13 @@
 ///
 ///     id,tree    "id","tree"    "id",tree    id , tree      the same header, written otherwise
 struct RepeatedHeader {
-  /// Its bytes, without the line end.
+  /// The bytes of the header, without the line end.
   let bytes: [UInt8]
-  /// What its fields say, without blanks at their ends; nil where that depends on how they are written.
+  /// What the fields of the header say, without blanks at their ends; nil where that depends on how they are written.
   private let names: [[UInt8]]?
-  /// The byte that begins it, where no quote does; 0x100: none.
+  /// The byte that begins the header, where no quote does; 0x100: none.
   let start: UInt16
-  /// The quote that begins it where it is written in quotes; 0x100: none is looked for.
+  /// The quote that begins the header where it is written in quotes; 0x100: none is looked for.
   let quote: UInt16
 
   init(_ header: [UInt8]?, dialect: CSVDialect) {

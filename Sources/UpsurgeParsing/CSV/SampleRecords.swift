@@ -3,18 +3,18 @@ import UpsurgeRecords
 /// A sample of a CSV file, read with one dialect.
 struct SampleRecords {
   struct Record {
-    /// Its fields in `fields`.
+    /// The places of the record's fields in `fields`.
     var fields: Range<Int>
-    /// Where it starts in the sample.
+    /// Where the record starts in the sample.
     var offset: Int
-    /// Whether its quotes made no sense; then it is one physical line without fields.
+    /// Whether the record's quotes made no sense; then it is one physical line without fields.
     var isBroken = false
     var startsWithHash = false
   }
 
-  /// More records say nothing new.
+  /// So many records are read: more say nothing new.
   static let recordLimit = 1000
-  /// Nor do more fields, which only a record can hold that no table takes.
+  /// So many fields are read: only a record that no table takes has more.
   static let fieldLimit = 3 * HeaderNames.fieldLimit
 
   let reader: FieldReader

@@ -32,7 +32,7 @@ public struct JSONDialect: Sendable, Equatable {
   public enum NonFinite: String, Sendable, CaseIterable {
     /// NULL.
     case null
-    /// Their record is a reject.
+    /// The record with such a number is a reject.
     case reject
   }
 

@@ -1,8 +1,8 @@
 /// An object each of whose values seems to be a record, as far as a sample shows.
 package struct JSONMapShape: Sendable, Equatable {
-  /// The keys that lead to it.
+  /// The keys that lead to the map.
   package var path: [String]
-  /// Its first keys, and a name for a column of them that no record has.
+  /// The first keys of the map, and a name for a column of them that no record has.
   package var names: [String]
   package var column: String
 

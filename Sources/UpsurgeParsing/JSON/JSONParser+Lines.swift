@@ -11,7 +11,7 @@ extension JSONParser {
   /// A line that is too large for memory, whose end was not seen yet.
   struct DroppedLine {
     var position: Position
-    /// Its first bytes.
+    /// The first bytes of the line.
     var raw: [UInt8]
     var byteCount: UInt64
     var limit: Int

@@ -6,15 +6,15 @@ extension JSONParser {
   enum Outcome {
     /// The record is in the batch; the pointer is the byte after it.
     case stored(UnsafePointer<UInt8>)
-    /// It is a reject for a reason that lets its end be known.
+    /// The record is a reject for a reason that lets its end be known.
     case rejected(UnsafePointer<UInt8>)
-    /// It was the header of array records.
+    /// The record was the header of array records.
     case header(UnsafePointer<UInt8>)
     /// Columns appeared and the batch has records: it is closed, and the record is read again.
     case needsNewBatch
-    /// It cannot be read; `fault` says why.
+    /// The record cannot be read; `fault` says why.
     case failed
-    /// Reading was cancelled inside it.
+    /// Reading was cancelled inside the record.
     case cancelled
   }
 

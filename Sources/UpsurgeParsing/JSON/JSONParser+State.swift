@@ -32,8 +32,8 @@ extension JSONParser {
       out.key("shape")
       out.string(shape == .objects ? "objects" : "arrays")
     }
-    if shape == .arrays { out.strings(header.names, key: "header") }
-    if !leftOut.counted.isEmpty { out.strings(leftOut.counted.sorted(), key: "left_out") }
+    if shape == .arrays { out.member("header", header.names) }
+    if !leftOut.counted.isEmpty { out.member("left_out", leftOut.counted.sorted()) }
     if dialect.format == .json {
       out.key("document")
       document.write(to: &out)
@@ -197,14 +197,5 @@ extension JSONDocumentState {
     isAtHeader = value["at_header"] == .bool(true)
     isAtLineEnd = value["at_line_end"] == .bool(true)
     return true
-  }
-}
-
-extension JSONText {
-  fileprivate mutating func strings(_ values: [String], key name: String) {
-    key(name)
-    beginArray()
-    for value in values { string(value) }
-    endArray()
   }
 }

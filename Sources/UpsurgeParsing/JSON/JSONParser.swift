@@ -17,15 +17,15 @@ package struct JSONParser: RecordParser, Sendable {
 
   /// What the elements of array records are.
   struct Header {
-    /// Their column names; empty where records are objects.
+    /// The column names of the elements; empty where records are objects.
     var names: [String] = []
-    /// Their slots in the same order, or marks of `JSONKeyTable`.
+    /// The slots of the elements in the same order, or marks of `JSONKeyTable`.
     var slots: [Int] = []
   }
 
   /// The record in work.
   struct Record {
-    /// Its name, where it is the value of a map.
+    /// The key of the record, where it is the value of a map.
     var mapName: MapName?
     /// A number that no other reading of a record has; the same record may be read twice.
     var readingNumber: UInt64 = 0
@@ -38,7 +38,7 @@ package struct JSONParser: RecordParser, Sendable {
     var filledCount = 0
     /// Bytes of the files that the record names.
     var blobByteCount = 0
-    /// Those of them for which there was no room.
+    /// Bytes of the files that the record names for which there was no room.
     var missingSpillByteCount = 0
     /// Whether the key in work stood in its object before.
     var isKeyRepeated = false

@@ -36,7 +36,7 @@ package struct SnapshotFacts {
   var unreadableCount: UInt64
   /// Rows in scope before the run.
   package var rowsBefore: UInt64
-  /// Those among them that no record was about.
+  /// Rows in scope that no record was about.
   package var unseenCount: UInt64
   /// Whether a refused delivery has brought rows, and nobody knows which.
   var hasUnknownRows = false
@@ -50,6 +50,13 @@ package struct SnapshotFacts {
     self.rowsBefore = rowsBefore
     self.unseenCount = unseenCount
     self.hasUnknownRows = hasUnknownRows
+  }
+
+  /// These, and whether a refused delivery has brought rows that nobody knows.
+  package func with(unknownRows: Bool) -> SnapshotFacts {
+    var facts = self
+    facts.hasUnknownRows = unknownRows
+    return facts
   }
 }
 

@@ -31,6 +31,13 @@ package struct ExpressionCheck {
     return try objection(to: condition, isCondition: true, option: "\(.updateIf)", connection)
   }
 
+  /// What is wrong with a condition over the table's rows; nil where it is right.
+  package func objection(
+    toScope scope: String, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> UpsurgeError? {
+    try objection(to: scope, isCondition: true, option: "scope", connection)
+  }
+
   /// - Parameter isCondition: whether it must be true or false.
   private func objection(
     to sql: String, isCondition: Bool, option: Wording, _ connection: PostgresConnection

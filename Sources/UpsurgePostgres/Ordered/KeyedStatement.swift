@@ -34,7 +34,7 @@ struct KeyedStatement {
       """
   }
 
-  /// Those that a trigger leaves out or a policy withholds, or whose row has gone meanwhile.
+  /// Records whose row is left out by a trigger, withheld by a policy, or gone meanwhile.
   private var leftOut: String { " + (SELECT count(*) FROM m) - (SELECT count(*) FROM w)" }
 
   /// What finds a row again: its key, where that is columns, or its place.

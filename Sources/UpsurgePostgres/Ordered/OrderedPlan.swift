@@ -31,11 +31,9 @@ package struct OrderedPlan: Sendable, Equatable {
 
   package init(_ shape: RecordShape, _ capabilities: Capabilities) {
     self.shape = shape
-    // A row that goes to a partition has system columns only where it was made over for it.
-    let hasPartitions =
-      shape.table.kind == .partitioned || shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions
+    // A row that goes to a partition has system columns only where it was made over for it; those of Citus's shards, too.
     // Who may read some columns may not read system columns.
-    let readsXmax = capabilities.hasXmax && !hasPartitions && shape.table.rights.selects
+    let readsXmax = capabilities.hasXmax && !shape.table.hasPartitions && shape.table.rights.selects
     insertedTest = capabilities.hasReturningOld ? .old : readsXmax ? .xmax : .joined
   }
 
@@ -67,46 +65,54 @@ package struct OrderedPlan: Sendable, Equatable {
     let found = shape.found(key, in: part, from: source, bounds: bounds)
     let isNew = RecordShape.isNew
     let kept = rules.conflict != .update ? nil : shape.keptSQL(found + " AND NOT (\(isNew))", row: "o", record: "s")
-    if insertedTest == .joined, table.hasRowTriggers { return joinedStatement(key, found, kept: kept) }
-    if insertedTest == .joined {
-      return """
-        WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
-        w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING 1)
-        SELECT count(*) FILTER (WHERE upsurge_fresh), (SELECT count(*) FROM w) - count(*) FILTER (WHERE upsurge_fresh),
-          \(kept.map { "(\($0))" } ?? "0"), 0, 0
-        FROM m
-        """
-    }
+    if insertedTest == .joined { return joinedStatement(key, found, kept: kept) }
     let test = insertedTest == .old ? "old.\(returnedKey(key)) IS NULL" : "(upsurge_row.xmax = 0)"
     return counting(
       "\(shape.insertHead)SELECT \(shape.values("s")) \(found)\(shape.filter) ORDER BY s.upsurge_ord \(onConflict(key)) RETURNING \(test) AS fresh",
       of: found + (rules.conflict == .fail ? "" : " AND \(isNew)"), kept: kept)
   }
 
-  /// A trigger may leave rows out, so those that were written are looked up among the records by their keys.
+  /// The join says which records are new rows. A trigger may leave rows out, so those that were written are looked up among the
+  /// records by their keys then.
   private func joinedStatement(_ key: PostgresIndex, _ found: String, kept: String?) -> String {
+    let records = "WITH m AS MATERIALIZED (SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(found)\(shape.filter))"
+    let insert = "\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key))"
+    let (new, writtenCount) = ("FROM m WHERE upsurge_fresh", "(SELECT count(*) FROM w)")
+    if !table.hasRowTriggers {
+      let inserted = "count(*) FILTER (WHERE upsurge_fresh)"
+      return """
+        \(records),
+        w AS (\(insert) RETURNING 1)
+        \(counts(inserted, "\(writtenCount) - \(inserted)", kept: kept, of: new)) FROM m
+        """
+    }
     let written = key.parts.enumerated().map { "\($1.definition) AS upsurge_key_\($0)" }
     let equality = key.treatsNullsAsEqual ? "IS NOT DISTINCT FROM" : "="
     let isRecord = key.parts.enumerated().map { index, part in
       "m.\(part.column?.quotedForPostgres ?? "upsurge_part_\(index)") \(equality) w.upsurge_key_\(index)\(shape.collating(part))"
     }
     return """
-      WITH m AS MATERIALIZED (SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(found)\(shape.filter)),
-      w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING \(written.joined(separator: ", "))),
+      \(records),
+      w AS (\(insert) RETURNING \(written.joined(separator: ", "))),
       u AS (SELECT count(*) AS updated FROM m WHERE NOT upsurge_fresh AND EXISTS (SELECT FROM w WHERE \(isRecord.joined(separator: " AND "))))
-      SELECT (SELECT count(*) FROM w) - updated, updated, \(kept.map { "(\($0))" } ?? "0"), 0,
-        (SELECT count(*) FROM m WHERE upsurge_fresh) - (SELECT count(*) FROM w) + updated FROM u
+      \(counts("\(writtenCount) - updated", "updated", kept: kept, of: new)) FROM u
       """
   }
 
-  /// - Parameter new: what the records are from that are to be new rows. A trigger may leave some of them out; where it leaves out a
-  ///   row that is there, that is not told from one that it has made say the same.
   private func counting(_ insert: String, of new: String, kept: String? = nil) -> String {
-    let left = table.hasRowTriggers ? "(SELECT count(*) \(new)) - count(*) FILTER (WHERE fresh)" : "0"
+    let (inserted, updated) = ("count(*) FILTER (WHERE fresh)", "count(*) FILTER (WHERE NOT fresh)")
     return """
       WITH w AS (\(insert))
-      SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0"), 0, \(left) FROM w
+      \(counts(inserted, updated, kept: kept, of: new)) FROM w
       """
+  }
+
+  /// The SELECT of what became of the records, without its FROM.
+  /// - Parameter new: what the records are from that are to be new rows. A trigger may leave some of them out; where it leaves out a
+  ///   row that is there, that is not told from one that it has made say the same.
+  private func counts(_ inserted: String, _ updated: String, kept: String?, of new: String) -> String {
+    let leftOut = table.hasRowTriggers ? "(SELECT count(*) \(new)) - (\(inserted))" : "0"
+    return "SELECT \(inserted), \(updated), \(kept.map { "(\($0))" } ?? "0"), 0, \(leftOut)"
   }
 
   /// A column that a row of the table always has.

@@ -8,7 +8,7 @@ package struct NewTableWriter: ~Copyable {
   package enum Ending: Sendable, Equatable {
     /// The table has its name, its key and its indexes.
     case complete
-    /// It is empty, and all records are to be stored again.
+    /// The table is empty, and all records are to be stored again.
     case keyComesTwice
   }
 
@@ -50,8 +50,11 @@ package struct NewTableWriter: ~Copyable {
   /// See `BatchWriter.recipe`.
   func recipe(_ number: Int) -> RowRecipe { writer.recipe(number) }
 
-  /// See `BatchWriter.exchange`.
-  mutating func exchange(_ ahead: AheadRows) { writer.exchange(ahead) }
+  /// See `BatchWriter.take`.
+  mutating func take(_ ahead: AheadRows) { writer.take(ahead) }
+
+  /// See `BatchWriter.giveBack`.
+  mutating func giveBack(_ ahead: AheadRows) { writer.giveBack(ahead) }
 
   /// Stores records of a batch, or as many of them as one transaction should hold: see `BatchWriter`.
   package mutating func store(
@@ -65,7 +68,7 @@ package struct NewTableWriter: ~Copyable {
   package func finish() throws(PostgresFailure) -> Ending {
     let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
     // The keys of two million rows do not fit into the server's own 64 MB, and would be sorted on its disk.
-    if !isKeyed, family.keepsDDLInTransactions { try connection.run(Self.sortMemory) }
+    if family.keepsDDLInTransactions { try connection.run(Self.sortMemory) }
     try connection.run("SAVEPOINT upsurge_key")
     do throws(PostgresFailure) {
       if !isKeyed, let key { try connection.run(key) }

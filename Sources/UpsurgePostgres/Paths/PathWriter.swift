@@ -28,8 +28,11 @@ package struct PathWriter: ~Copyable {
   /// See `BatchWriter.recipe`.
   func recipe(_ number: Int) -> RowRecipe { writer.recipe(number) }
 
-  /// See `BatchWriter.exchange`.
-  mutating func exchange(_ ahead: AheadRows) { writer.exchange(ahead) }
+  /// See `BatchWriter.take`.
+  mutating func take(_ ahead: AheadRows) { writer.take(ahead) }
+
+  /// See `BatchWriter.giveBack`.
+  mutating func giveBack(_ ahead: AheadRows) { writer.giveBack(ahead) }
 
   /// Stores records of a batch, or as many of them as one transaction should hold: see `BatchWriter`.
   package mutating func store(

@@ -115,6 +115,16 @@ package struct PostgresRuns: Sendable {
       [.integer(run), .text(owner), .integer(Int64(exitCode))])
   }
 
+  /// Removes the oldest past runs of the table that a run is of, and keeps the newest so many.
+  package func prune(tableOf run: Int64, keeping count: UInt64, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let past = "state = 'done' AND \"table\" = (SELECT \"table\" FROM \(quotedName) WHERE run = $1)"
+    try connection.run(
+      """
+      DELETE FROM \(quotedName) WHERE \(past) AND run NOT IN
+        (SELECT run FROM \(quotedName) WHERE \(past) ORDER BY run DESC LIMIT $2)
+      """, [.integer(run), .integer(Int64(clamping: count))])
+  }
+
   /// Forgets a run.
   /// - Returns: false where it is another process's by now, or gone.
   @discardableResult

@@ -1,14 +1,17 @@
+import UpsurgeRecords
+import UpsurgeSQLite
+
 /// A table as the catalogue has it: all that decides which rows it takes, and by which statements.
 package struct PostgresTable: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
     case table
-    /// Its rows are in partitions, of which some may be tables of other servers.
+    /// A table whose rows are in partitions, of which some may be tables of other servers.
     case partitioned
     /// A table of another server.
     case foreign
     case view
     case materializedView
-    /// Its rows are on the workers of Citus.
+    /// A table whose rows are on the workers of Citus.
     case distributed
   }
 
@@ -28,8 +31,8 @@ package struct PostgresTable: Sendable, Equatable {
   package var isUnlogged: Bool
   /// Whether some rows are in tables of other servers, whose commits are not one.
   package var hasForeignPartitions: Bool
-  /// Whether a partition has its columns in another order, so that system columns cannot be asked for.
-  package var hasUnevenPartitions: Bool
+  /// Whether its rows are in partitions, here or on the workers of Citus, so that system columns cannot be asked for.
+  package var hasPartitions: Bool
   /// Whether other tables inherit from it: their rows are seen through it, and its keys say nothing about them.
   package var hasChildren = false
   /// Unique keys that only some of its partitions have.
@@ -49,7 +52,7 @@ package struct PostgresTable: Sendable, Equatable {
   /// `"schema"."name"`, as statements name it.
   package var quotedName: String { "\(schema.quotedForPostgres).\(name.quotedForPostgres)" }
 
-  /// Its rows without those of tables that inherit from it: no record is about these, as no key finds them.
+  /// The rows without those of tables that inherit from the table: no record is about these, as no key finds them.
   package var ownRows: String { hasChildren ? "ONLY \(quotedName)" : quotedName }
 
   package func column(_ name: String) -> PostgresColumn? { columns.first { $0.name == name } }
@@ -70,7 +73,7 @@ package struct PostgresColumn: Sendable, Equatable {
     case expression
   }
 
-  /// Its number in the table, from 1; dropped columns leave gaps.
+  /// The number of the column in the table, from 1; dropped columns leave gaps.
   package var number: Int
   package var name: String
   /// The OID of its type, which may be a domain.
@@ -124,7 +127,7 @@ package struct PostgresIndex: Sendable, Equatable {
     package var column: String?
     /// As SQL has it: `"id"`, `lower(b)`.
     package var definition: String
-    /// That of the index, which may be another than that of the column.
+    /// The collation of the index, which may be another than that of the column.
     package var collation: PostgresCollation?
     /// The columns that the expression is made of.
     package var operands: [String] = []
@@ -198,5 +201,14 @@ extension String {
   /// A name as SQL takes it, whatever it holds: `"a ""b"""`.
   package var quotedForPostgres: String {
     "\"" + replacing("\"", with: "\"\"") + "\""
+  }
+}
+
+extension PostgresTable {
+  /// The column of that name; where there is not one, the only one that differs in large and small letters alone.
+  func columnLike(_ name: String) -> PostgresColumn? {
+    if let exact = column(name) { return exact }
+    let alike = columns.filter { SQLName.isSame($0.name, name) }
+    return alike.count == 1 ? alike[0] : nil
   }
 }

@@ -37,6 +37,6 @@ struct SQLWords {
     return text
   }
 
-  /// Those of some names that are in it.
+  /// Of some names, those that are in the text.
   func names(of list: [String]) -> [String] { list.filter(words.contains) }
 }

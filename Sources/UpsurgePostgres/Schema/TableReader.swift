@@ -23,7 +23,7 @@ struct TableReader {
       rules: others.compactMap(Self.rule),
       hasRowSecurity: relation.flag(4) ?? false, isTemporary: relation.text(5) == "t",
       isUnlogged: relation.text(5) == "u",
-      hasForeignPartitions: relation.flag(6) ?? false, hasUnevenPartitions: relation.flag(7) ?? false,
+      hasForeignPartitions: relation.flag(6) ?? false, hasPartitions: relation.flag(7) ?? false,
       hasChildren: relation.flag(15) ?? false,
       partitionKeys: others.filter { $0.text(0) == "key" }.compactMap { $0.text(1) },
       rowEstimate: relation.text(8).flatMap { Double($0) }.flatMap { $0 < 0 ? nil : $0 },
@@ -44,11 +44,7 @@ struct TableReader {
   private static let relationQuery = """
     SELECT c.oid, n.nspname, c.relname, c.relkind, row_security_active(c.oid), c.relpersistence,
       EXISTS (SELECT FROM pg_partition_tree(c.oid) p JOIN pg_class f ON f.oid = p.relid WHERE f.relkind = 'f' AND c.relkind = 'p'),
-      EXISTS (SELECT FROM pg_partition_tree(c.oid) p
-        JOIN pg_attribute b ON b.attrelid = p.relid AND b.attnum > 0 AND NOT b.attisdropped
-        LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = b.attname AND a.attnum = b.attnum
-        WHERE p.relid <> c.oid AND a.attname IS NULL),
-      c.reltuples, has_table_privilege(c.oid, 'SELECT'), has_table_privilege(c.oid, 'INSERT') OR
+      c.relkind = 'p', c.reltuples, has_table_privilege(c.oid, 'SELECT'), has_table_privilege(c.oid, 'INSERT') OR
         has_any_column_privilege(c.oid, 'INSERT'), has_table_privilege(c.oid, 'UPDATE') OR has_any_column_privilege(c.oid, 'UPDATE'),
       has_table_privilege(c.oid, 'DELETE'), c.relispartition, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'),
       c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)

@@ -37,7 +37,7 @@ extension PostgresFailure {
       case .refused, .notInstalled, .privilege: .unreadableInput
       case .interrupted, .takenOver: .interrupted
       case .badTarget: .usage
-      case .record, .schemaChanged, .other: isReading ? .badInput : query == nil ? .unreadableInput : .usage
+      case .record, .schemaChanged, .foreignTable, .other: isReading ? .badInput : query == nil ? .unreadableInput : .usage
       }
     var words = target.masked(message)
     switch kind {

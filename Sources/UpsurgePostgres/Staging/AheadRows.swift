@@ -19,6 +19,9 @@ final class AheadRows {
     rows = BatchRows(recipe.shape, slots: recipe.slots)
   }
 
+  /// Rows of its recipe that hold nothing yet.
+  func emptyRows() -> BatchRows { BatchRows(recipe.shape, slots: recipe.slots) }
+
   /// Encodes all records of a batch.
   func prepare(_ batch: borrowing Batch) {
     rows.prepare(batch, 0..<batch.recordCount, only: nil, recipe.arrangement)

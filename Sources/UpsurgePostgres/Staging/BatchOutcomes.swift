@@ -4,13 +4,13 @@ package struct BatchOutcomes: Sendable, Equatable {
   package struct Rejected: Sendable, Equatable {
     package enum Cause: Sendable, Equatable {
       case nullKey(column: String)
-      /// Its value has no binary form of the column's type.
+      /// A value of the record has no binary form of the column's type.
       case fault(EncodingFault, column: String)
       /// What the server said.
       case failure(PostgresFailure)
     }
 
-    /// Its index in the batch.
+    /// The index of the record in the batch.
     package var record: Int
     package var cause: Cause
   }
@@ -18,10 +18,10 @@ package struct BatchOutcomes: Sendable, Equatable {
   package var inserted = 0
   package var updated = 0
   package var unchanged = 0
-  /// Their row stayed because of the rules' condition.
+  /// Records whose row stayed because of the rules' condition.
   package var kept = 0
   package var deleted = 0
-  /// There is no row for them to change or delete, or a trigger has left out theirs.
+  /// Records that found no row to change or delete, or whose row a trigger has left out.
   package var missing = 0
   package var rejected: [Rejected] = []
   /// Statements that were sent: copies, queries and what writes; not savepoints.
@@ -30,7 +30,7 @@ package struct BatchOutcomes: Sendable, Equatable {
   /// `BatchWriter.store(_:of:)` ends so.
   package var next: Int?
 
-  /// Those of records that were stored.
+  /// The counts of records that were stored.
   var counts: [Int] {
     get { [inserted, updated, unchanged, kept, deleted, missing] }
     set {

@@ -109,7 +109,7 @@ extension PostgresFailure {
 package struct BatchPart: Sendable, Equatable {
   /// The indexes of its records in the batch.
   package var records: Range<Int>
-  /// Its only record, where that was found to be bad: nothing is sent.
+  /// The only record of the part, where that was found to be bad: nothing is sent.
   package var rejected: BatchOutcomes.Rejected?
   /// With which bad records are found within the transaction, if there are any.
   package var savepoints: Savepoints

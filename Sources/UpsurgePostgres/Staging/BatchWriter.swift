@@ -40,8 +40,15 @@ package struct BatchWriter<Path: RowStore>: ~Copyable {
   /// - Parameter number: no two recipes of a table have the same.
   func recipe(_ number: Int) -> RowRecipe { rows.recipe(number, path.arrangement) }
 
-  /// Takes rows that were encoded before by its recipe, for the next call that stores all of a batch; or gives them back after it.
-  mutating func exchange(_ ahead: AheadRows) { swap(&rows, &ahead.rows) }
+  /// Takes rows that were encoded before by its recipe, for the next call that stores all of a batch. What it held of earlier
+  /// batches is let go, so that no third batch stays in memory.
+  mutating func take(_ ahead: AheadRows) {
+    rows = ahead.emptyRows()
+    swap(&rows, &ahead.rows)
+  }
+
+  /// Gives them back after it.
+  mutating func giveBack(_ ahead: AheadRows) { swap(&rows, &ahead.rows) }
 
   /// Stores records of a batch, or as many of them as one transaction should hold.
   /// - Parameters:

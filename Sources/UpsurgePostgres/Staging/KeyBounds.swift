@@ -16,7 +16,7 @@ struct KeyBounds: Sendable, Equatable {
     (self.least, self.most) = (least, most)
   }
 
-  /// Those of rows that are sorted by their key.
+  /// The bounds of rows that are sorted by their key.
   /// - Returns: nil where there are none, or a part has no literal here.
   init?(_ rows: borrowing EncodedRows, _ order: RowOrder) {
     guard order.isSorted, let compare = KeyOrder(rows.shape), let first = order.parts.first else { return nil }

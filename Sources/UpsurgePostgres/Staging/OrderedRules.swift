@@ -18,11 +18,11 @@ package struct OrderedRules: Sendable, Equatable {
 
   /// What a record does.
   package enum Action: Sendable, Equatable {
-    /// It is stored: a new row, or what `conflict` says of the row that is there.
+    /// The record is stored: a new row, or what `conflict` says of the row that is there.
     case store
-    /// It changes the row that is there, and makes none.
+    /// The record changes the row that is there, and makes none.
     case update
-    /// It deletes the row.
+    /// The record deletes the row.
     case delete
   }
 

@@ -73,7 +73,7 @@ package struct RowOrder {
     }
   }
 
-  /// These parts, each in the order of arrival.
+  /// An order with the same parts, each in the order of arrival.
   var byArrival: RowOrder {
     var other = self
     other.isSorted = false
@@ -81,7 +81,7 @@ package struct RowOrder {
     return other
   }
 
-  /// These rows as they arrived, cut where a key comes again.
+  /// An order of the same rows as they arrived, cut where a key comes again.
   func arrived(_ rows: borrowing EncodedRows) -> RowOrder {
     if !isSorted { return self }
     if isDistinct { return byArrival }

@@ -19,7 +19,7 @@ package struct Savepoints: Sendable, Equatable {
   /// Whether the server knows SET CONSTRAINTS.
   var knowsConstraints = true
   private let limit: Int
-  /// Those that stand.
+  /// Savepoints that stand.
   private(set) var count = 0
   /// What ends the last part.
   private var ending: [String] = []
@@ -35,7 +35,7 @@ package struct Savepoints: Sendable, Equatable {
 
   var isSpent: Bool { count >= limit }
 
-  /// These without an end.
+  /// Savepoints without an end, where any are used.
   var withoutLimit: Savepoints { areUsed ? .unbounded : self }
 
   /// Notes that one stands.

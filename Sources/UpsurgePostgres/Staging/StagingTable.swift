@@ -3,7 +3,7 @@
 ///     CREATE TEMPORARY TABLE upsurge_staging ON COMMIT DROP AS SELECT 0::int4 AS upsurge_ord, … FROM t WITH NO DATA
 ///     COPY upsurge_staging (upsurge_ord, …) FROM STDIN (FORMAT binary)
 struct StagingTable {
-  /// Its name is no one else's within a transaction.
+  /// A name that no one else takes within a transaction.
   static let name = "upsurge_staging"
   /// With more parts than that, an index pays.
   static let indexedPartCount = 8
@@ -18,7 +18,7 @@ struct StagingTable {
     self.shape = shape
   }
 
-  /// Its columns have the collations of the table's own, so that they can be compared.
+  /// The statement that makes the table. Columns have the collations of the target's, so that they can be compared.
   private var creation: String {
     // Without a key nothing is compared, and a user who may only insert may not read the table.
     let isInsert = shape.key == nil

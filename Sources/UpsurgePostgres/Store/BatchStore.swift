@@ -45,11 +45,11 @@ final class BatchStore {
       return try path!.store(batch, only: records, within: &savepoints)
     }
 
-    /// Takes rows for the next batch, or gives them back after it.
-    func exchange(_ ahead: AheadRows?) {
-      guard let ahead else { return }
-      if new != nil { new!.exchange(ahead) } else { path!.exchange(ahead) }
-    }
+    /// Takes rows for the next batch.
+    func take(_ ahead: AheadRows) { if new != nil { new!.take(ahead) } else { path!.take(ahead) } }
+
+    /// Gives them back after it.
+    func giveBack(_ ahead: AheadRows) { if new != nil { new!.giveBack(ahead) } else { path!.giveBack(ahead) } }
   }
 
   /// What became of the records of a batch.
@@ -108,8 +108,8 @@ final class BatchStore {
       }
       let writer = try writer(for: group.kind, plan, connection)
       let own = group.kind == RecordGroups.Kind() && ahead?.recipe.number == recipe?.number ? ahead : nil
-      writer.exchange(own)
-      defer { writer.exchange(own) }
+      if let own { writer.take(own) }
+      defer { if let own { writer.giveBack(own) } }
       let outcomes = try writer.store(batch, group.records, within: &savepoints)
       outcome.next = outcomes.next
       try outcomes.check()

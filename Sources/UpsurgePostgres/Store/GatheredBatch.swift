@@ -57,6 +57,15 @@ final class GatheredBatch {
     ahead?.prepare(room)
   }
 
+  /// Lets go of all memory, before a batch that needs much of it. Nothing may be here.
+  func letGo() {
+    if !hasRoom { return }
+    precondition(isEmpty, "what is gathered is stored first")
+    room.discard()
+    touched = Touched()
+    ahead = nil
+  }
+
   /// Hands over what is here, and is empty then.
   func empty<E: Error>(_ body: (inout Batch, AheadRows?) throws(E) -> Void) throws(E) {
     if !hasRoom { return }

@@ -13,6 +13,8 @@ final class GatheringTransfer: StoreTransfer {
   private let transfer: PostgresTransfer
   private let thread: StoringThread
   private let interval: GatherInterval
+  /// Of each of the two.
+  private let byteLimit: Int
   /// Batches that wait for others.
   private var gathered: GatheredBatch
   /// What the thread stores, or an empty one.
@@ -51,7 +53,7 @@ final class GatheringTransfer: StoreTransfer {
     let options = context.options.transaction
     interval = GatherInterval(options)
     // Two are gathered, and each is encoded besides.
-    let byteLimit = options.memory.byteCount / 6
+    byteLimit = options.memory.byteCount / 6
     (gathered, stored) = (GatheredBatch(byteLimit: byteLimit), GatheredBatch(byteLimit: byteLimit))
     seen = Seen(transfer)
   }
@@ -88,6 +90,10 @@ final class GatheringTransfer: StoreTransfer {
     // It goes together with no other one, or that is only known when those before it are stored.
     try storeGathered()
     if gathers(batch) { return }
+    if batch.usedByteCount > byteLimit {
+      gathered.letGo()
+      stored.letGo()
+    }
     let start = MonotonicClock.seconds
     defer { noteStored(since: start) }
     try transfer.write(&batch)

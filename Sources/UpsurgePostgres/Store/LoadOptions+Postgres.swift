@@ -19,12 +19,15 @@ extension LoadOptions {
       (transaction.direct == .always, "\(.direct, "always")", "only a file of SQLite can be packed"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
     ]
-    if delivery.rules.snapshot != nil || delivery.rules.rowState != nil {
+    if delivery.rules.rowState != nil {
       throw UpsurgeError(
-        .usage, "a mirror cannot be kept in PostgreSQL yet",
-        hint:
-          "mirror into a file of SQLite; or upsurge load with \(.key) stores what is new and what differs, and removes nothing"
-      )
+        .usage, "what is noted of each row (row-state, owned-by, local-edits) is not kept in PostgreSQL yet",
+        hint: "leave out row-state, owned-by and local-edits; or mirror into a file of SQLite")
+    }
+    if let snapshot = delivery.rules.snapshot, snapshot.sweep != .none, !transaction.isAtomic {
+      throw UpsurgeError(
+        .usage, "a sweep in PostgreSQL is one transaction with its delivery, and atomic: bounded makes many of it",
+        hint: "atomic: table; or sweep: none")
     }
     for entry in notHere where entry.isGiven {
       throw UpsurgeError(

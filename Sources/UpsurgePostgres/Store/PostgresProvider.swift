@@ -25,6 +25,20 @@ struct PostgresProvider: ReplayProvider {
     try PostgresStore(job, cancellation)
   }
 
+  func shelf(for job: LoadJob) throws(UpsurgeError) -> any MirrorShelf {
+    try PostgresStore(job, ReadCancellation())
+  }
+
+  func notes(in notes: NoteTable, database: String) throws(UpsurgeError) -> StoredNotes {
+    let session = try ServerSession(database)
+    return try session.asking { (connection) throws(PostgresFailure) in
+      var stored = StoredNotes(rows: [], now: "")
+      for table in try StateTable.found(notes, connection) { stored.rows += try table.rows(where: "true", [], connection) }
+      stored.now = try connection.run("SELECT \(AcceptanceNotes.now)", []).first?.text(0) ?? ""
+      return stored
+    }
+  }
+
   func runs(in database: String) throws(UpsurgeError) -> [RunRecord] {
     try ServerSession(database).runs()
   }

@@ -124,7 +124,7 @@ extension PostgresReplayTransaction {
   ) throws(UpsurgeError) {
     if rules.expressions.isEmpty { return }
     let plan = RecordPlan(target, found: table)
-    let shape = plan.shape(of: target.columns.targets.compactMap { plan.column(of: $0)?.name })
+    let shape = plan.shapeOfGivenSQL(for: target.columns.targets.compactMap { plan.column(of: $0)?.name })
     // A check that fails would end the transaction.
     let objection = try asking { () throws(PostgresFailure) in
       try connection.run("SAVEPOINT upsurge_rules")

@@ -22,7 +22,7 @@ extension PostgresStore {
         !making.key.isEmpty
         && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
           // What is rejected before a key comes twice would be kept twice.
-          || options.rejects.target == .table && beginning.resumption == nil
+          || options.rejects.target == .table && !options.transaction.isAtomic && beginning.resumption == nil
           || !beginning.files.canReadAgain(from: beginning.index))
       table.making = making
       if beginning.resumption == nil {
@@ -128,8 +128,56 @@ extension PostgresStore {
       if found == nil { found = try trial(of: table.making, connection) }
       guard let found else { return nil }
       let plan = RecordPlan(table, found: found)
-      let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      let shape = plan.shapeOfGivenSQL(for: table.columns.targets.compactMap { plan.column(of: $0)?.name })
       return try ExpressionCheck(shape).objection(connection)
+    }
+    if let objection { throw objection }
+  }
+
+  /// What removes what a snapshot no longer has; nil where the records are none.
+  /// - Throws: `usage` for a table that cannot be swept.
+  func snapshotSweep(of table: TargetTable, _ context: StoreContext) throws(UpsurgeError) -> SnapshotSweep? {
+    guard let rules = job.options.delivery.rules.snapshot else { return nil }
+    let isTrial = job.options.output.dryRun != nil
+    let target = try sweepTarget(table, rules)
+    let notes = AcceptanceNotes(
+      schema: stateSchema(beside: table.name), table: noteName(of: table.name), owner: rules.owner)
+    if !isTrial {
+      try session.asking { (connection) throws(PostgresFailure) in try notes.make(connection) }
+    }
+    return SnapshotSweep(
+      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, contentHash: context.deliveryHash
+    ) { [session, lockTimeout] (body) throws(PostgresFailure) in
+      let looking = try PostgresConnection(to: session.target, cancellation: session.cancellation)
+      // A lock of our own transaction would be waited for in vain.
+      try looking.run("BEGIN; SET LOCAL lock_timeout = \(max(1, min(lockTimeout, 2_000)))")
+      try body(looking)
+      looking.rollback()
+    }
+  }
+
+  private func sweepTarget(
+    _ table: TargetTable, _ rules: SnapshotRules
+  ) throws(UpsurgeError) -> SweepTarget? {
+    if rules.sweep == .none { return nil }
+    let shown = noteName(of: table.name)
+    guard let found = table.found else {
+      guard let making = table.making, !making.key.isEmpty else { throw .sweepWithoutKey(of: shown) }
+      return SweepTarget(shown, making: making.ownQuotedName, keyNames: making.key, rules: rules)
+    }
+    let plan = RecordPlan(table, found: found)
+    if let scope = rules.scope, let key = plan.key, let names = key.columns {
+      try check(scope: scope, RecordShape(found, key: key, columns: names, rules: OrderedRules()))
+    }
+    return try SweepTarget(shown, of: found, key: plan.key, rules: rules, capabilities) { name in
+      table.columns.targets.firstIndex { plan.column(of: $0)?.name == name }
+    }
+  }
+
+  /// - Throws: `usage` for a scope that is not one condition over the table's rows.
+  func check(scope: String, _ shape: RecordShape) throws(UpsurgeError) {
+    let objection = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
+      try ExpressionCheck(shape).objection(toScope: scope, connection)
     }
     if let objection { throw objection }
   }
@@ -148,11 +196,12 @@ extension PostgresStore {
   private func noteRights(for table: TargetTable, runs keepsRuns: Bool) {
     let place = runs(beside: table.name)
     session.rights = WantedRights()
-    session.rights.add(place.schema, table.name.name, table.neededRights, isMade: table.making != nil)
+    session.rights.add(
+      table.name.schema ?? place.schema, table.name.name, table.neededRights, isMade: table.making != nil)
     guard keepsRuns else { return }
     session.rights.add(
       place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
-    if job.options.rejects.target == .table { noteRights(for: PostgresRejects(schema: place.schema)) }
+    if job.options.rejects.target == .table { noteRights(for: rejectTables(beside: table.name)) }
   }
 
   /// A context that is found is locked, for which the right to UPDATE is asked.

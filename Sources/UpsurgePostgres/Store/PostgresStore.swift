@@ -22,7 +22,7 @@ final class PostgresStore: Store {
       try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
     }
     session.rights.add(
-      name.schema ?? defaultSchema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
+      stateSchema(beside: name), PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
     )
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
@@ -54,11 +54,16 @@ final class PostgresStore: Store {
       })
   }
 
+  /// They are where the table is, whatever the schema of runs: a replay stores records in the schema that keeps them.
+  func rejectTables(beside table: TableName) -> PostgresRejects {
+    PostgresRejects(schema: table.schema ?? defaultSchema)
+  }
+
   /// The tables of rejects beside a table, ready to take some; nil where the run keeps none there.
   /// - Throws: `guardRefused` where others have the name of one.
   func rejects(beside table: TableName) throws(UpsurgeError) -> PostgresRejects? {
     if options.rejects.target != .table { return nil }
-    let rejects = PostgresRejects(schema: table.schema ?? defaultSchema)
+    let rejects = rejectTables(beside: table)
     noteRights(for: rejects)
     let isTrial = options.output.dryRun != nil
     let look = try session.asking { (connection) throws(PostgresFailure) in
@@ -72,7 +77,19 @@ final class PostgresStore: Store {
   }
 
   /// The table of runs beside a table.
-  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: table.schema ?? defaultSchema) }
+  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: stateSchema(beside: table)) }
+
+  /// The schema of the engine's own tables.
+  func stateSchema(beside table: TableName) -> String {
+    options.table.stateSchema ?? table.schema ?? defaultSchema
+  }
+
+  /// What notes and messages call a table: with its schema, where that is not the one of names without.
+  func noteName(of table: TableName) -> String {
+    func part(_ name: String) -> String { name.contains(".") ? "\"\(name)\"" : name }
+    guard let schema = table.schema, schema != defaultSchema else { return part(table.name) }
+    return "\(part(schema)).\(part(table.name))"
+  }
 
   func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] {
     let wanted = try place(of: TableName(table))
@@ -92,7 +109,7 @@ final class PostgresStore: Store {
   }
 
   /// Where a table is, or would be made.
-  private func place(of table: TableName) throws(UpsurgeError) -> TableName {
+  func place(of table: TableName) throws(UpsurgeError) -> TableName {
     if table.schema != nil { return table }
     let found = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run(
@@ -149,6 +166,9 @@ final class PostgresStore: Store {
       try session.asking { (connection) throws(PostgresFailure) in
         if options.transaction.keepsHistory {
           try runs.end(run, owner: owner, exitCode: exitCode, connection)
+          if let count = options.transaction.keptRunCount {
+            try runs.prune(tableOf: run, keeping: count, connection)
+          }
         } else {
           try runs.forget(run, owner: owner, connection)
         }

@@ -33,6 +33,8 @@ final class PostgresTransfer: StoreTransfer {
   private let transactions: RunTransactions
   private let batches: BatchStore
   private let kept: KeptRecords
+  /// Removes what a snapshot no longer has; nil where the records are none.
+  private let snapshot: SnapshotSweep?
   private(set) var inputPlace = InputPlace()
   private var last: InputPlace.Record?
   private var isDone = false
@@ -60,6 +62,8 @@ final class PostgresTransfer: StoreTransfer {
     (self.store, self.context) = (store, context)
     let options = context.options
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
+    // Judged before the run is written down: a run that never begins leaves no row.
+    snapshot = try store.snapshotSweep(of: table, context)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
@@ -199,6 +203,7 @@ final class PostgresTransfer: StoreTransfer {
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
+    progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
     progress.seconds = startedSeconds + MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }
@@ -244,6 +249,7 @@ final class PostgresTransfer: StoreTransfer {
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
+      try transfer.snapshot?.begin(connection)
       let outcome = try storeRecords(of: batch, on: connection)
       nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
@@ -260,6 +266,8 @@ final class PostgresTransfer: StoreTransfer {
         let text = ServerText(encoding: transfer.store.capabilities.encoding)
         try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
       }
+      try transfer.snapshot?.note(
+        batch, part.records.lowerBound..<nextRecord, outcome.rejected, unreadableBefore: nextReject - firstReject, connection)
     }
 
     private mutating func storeRecords(
@@ -339,18 +347,26 @@ final class PostgresTransfer: StoreTransfer {
 
   func settle() throws(UpsurgeError) {}
 
-  func sweep() throws(UpsurgeError) {}
+  func sweep() throws(UpsurgeError) {
+    guard let snapshot, !transactions.commitsParts else { return }
+    try transactions.perform { (connection) throws(PostgresFailure) in try judge(snapshot, connection) }
+    ledger.swept += snapshot.sweptCount
+  }
+
+  private func judge(_ snapshot: SnapshotSweep, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let transactions = transactions
+    try snapshot.end(ledger, connection) { transactions.refuse($0) }
+  }
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     context.willFinish()
-    let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
-    let state = state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
     if !isInterrupted, table.making != nil {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }
-    let ending = try transactions.finish(isInterrupted: isInterrupted, state) {
-      [batches] (connection) throws(PostgresFailure) in
-      try batches.finishNewTable(connection)
+    let ending = try transactions.finish(isInterrupted: isInterrupted, endState) {
+      (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
+      if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
+      return try batches.finishNewTable(connection)
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
@@ -358,6 +374,12 @@ final class PostgresTransfer: StoreTransfer {
     }
     isDone = true
     if options.output.dryRun == nil { try didCommit() }
+  }
+
+  /// Where the run stands when all of it is stored.
+  private func endState() -> RunState {
+    let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
+    return state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
   }
 
   func rollback() {
@@ -373,6 +395,9 @@ final class PostgresTransfer: StoreTransfer {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
     summary.warnings.merge(inputPlace.allWarnings, leavingOut: .textInNumberColumn)
     if kept.isNowhere && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
+    summary.guardRefusal = snapshot?.refusal
+    summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
+    summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
   }

@@ -34,6 +34,14 @@ struct RecordPlan {
     return RecordShape(found, key: key, columns: names, rules: rules(of: names, isDelete: deletes))
   }
 
+  /// What records are by the user's SQL alone: brackets around it, and what is added to it, would hide that it is not one expression.
+  func shapeOfGivenSQL(for names: [String]) -> RecordShape {
+    let shape = shape(of: names)
+    var rules = shape.rules
+    if rules.action != .delete { rules.condition = table.given.merge.condition }
+    return RecordShape(found, key: key, columns: shape.columns.map(\.name), rules: rules)
+  }
+
   /// A delete is about its key, and the column that says whether it is too old.
   private func isAskedByDeletes(_ name: String) -> Bool {
     let newer = table.given.merge.newer?.column
@@ -54,9 +62,19 @@ struct RecordPlan {
     return rules
   }
 
+  /// The column that marks rows as gone; nil without one, and where it cannot be one, which the sweep says.
+  private var mark: (column: String, mark: RowMark)? {
+    guard let name = table.given.softColumn, let column = found.columnLike(name),
+      let mark = try? RowMark(name, in: found, key: key?.columns ?? [])
+    else { return nil }
+    return (column.name, mark)
+  }
+
   private func changes(of names: [String]) -> [String: OrderedRules.Change] {
     let merge = table.given.merge
     var changes: [String: OrderedRules.Change] = [:]
+    // A row that was marked as gone, and that a record is about, is there again.
+    if let mark { changes[mark.column] = .expression("(\(mark.mark.kept))") }
     for name in names {
       let own = merge.columns.first { SQLName.isSame($0.key, name) }?.value
       if let sql = Self.sql(own ?? merge.rule, name) { changes[name] = .expression(sql) }
@@ -68,7 +86,7 @@ struct RecordPlan {
       }
       // Where the record lacks what the SQL asks of it, the row's value stays.
       if Self.asked(by: sql).allSatisfy({ name in names.contains { SQLName.isSame($0, name) } }) {
-        changes[column.name] = .expression("(\(sql))")
+        changes[column.name] = .expression(sql)
       }
     }
     return changes
@@ -92,7 +110,7 @@ struct RecordPlan {
     case .min: return "least(\(row), \(record))"
     case .max: return "greatest(\(row), \(record))"
     case .sum: return "coalesce(\(row) + \(record), \(row), \(record))"
-    case .expression(let sql): return "(\(sql))"
+    case .expression(let sql): return sql
     }
   }
 
@@ -110,7 +128,8 @@ struct RecordPlan {
         terms.append(newer.isStrict ? "false" : "\(row) IS NULL")
       }
     }
-    if !isDelete, let condition = merge.condition { terms.append("(\(condition))") }
+    // A comment at its end ends with its line.
+    if !isDelete, let condition = merge.condition { terms.append("(\(condition)\n)") }
     return terms.isEmpty ? nil : terms.joined(separator: " AND ")
   }
 }

@@ -31,10 +31,17 @@ class RunTransactions {
     _ body: (PostgresConnection) throws(PostgresFailure) -> RunState
   ) throws(UpsurgeError) { preconditionFailure("each kind has its own") }
 
+  /// Does something in the only transaction of a run.
+  func perform(_ body: (PostgresConnection) throws(PostgresFailure) -> Void) throws(UpsurgeError) {
+    preconditionFailure("a run of many transactions has none that is open")
+  }
+
   /// Commits all that is left, and marks the run complete unless it was interrupted.
-  /// - Parameter finishTable: gives a new table its key and its name.
+  /// - Parameters:
+  ///   - state: where the run stands then; asked after the rest.
+  ///   - finishTable: gives a new table its key and its name.
   func finish(
-    isInterrupted: Bool, _ state: RunState,
+    isInterrupted: Bool, _ state: () -> RunState,
     _ finishTable: (PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending
   ) throws(UpsurgeError) -> NewTableWriter.Ending { preconditionFailure("each kind has its own") }
 
@@ -102,7 +109,7 @@ final class PartTransactions: RunTransactions {
   }
 
   override func finish(
-    isInterrupted: Bool, _ state: RunState,
+    isInterrupted: Bool, _ state: () -> RunState,
     _ finishTable: (PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending
   ) throws(UpsurgeError) -> NewTableWriter.Ending {
     // What is committed stands, and its place with it.
@@ -113,7 +120,7 @@ final class PartTransactions: RunTransactions {
         try fenced.perform(position, isLast: true) { (connection) throws(PostgresFailure) in
           ending = try finishTable(connection)
           if ending == .keyComesTwice { throw refuse(UpsurgeError(.database, "a key comes twice")) }
-          return ((), standing(state))
+          return ((), standing(state()))
         }
       }
     } catch {
@@ -178,6 +185,10 @@ final class WholeTransaction: RunTransactions {
     try translating { () throws(PostgresFailure) in _ = try body(try opened()) }
   }
 
+  override func perform(_ body: (PostgresConnection) throws(PostgresFailure) -> Void) throws(UpsurgeError) {
+    try translating { () throws(PostgresFailure) in try body(try opened()) }
+  }
+
   private func opened() throws(PostgresFailure) -> PostgresConnection {
     if let connection { return connection }
     let made = try store.session.connected()
@@ -192,7 +203,7 @@ final class WholeTransaction: RunTransactions {
     .takenOver, "another process has taken up the run, or it was forgotten")
 
   override func finish(
-    isInterrupted: Bool, _ state: RunState,
+    isInterrupted: Bool, _ state: () -> RunState,
     _ finishTable: (PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending
   ) throws(UpsurgeError) -> NewTableWriter.Ending {
     let ending = try translating { () throws(PostgresFailure) in
@@ -202,6 +213,7 @@ final class WholeTransaction: RunTransactions {
         connection.rollback()
         return ending
       }
+      let state = state()
       let standing = PostgresRuns.Standing(
         owner: run.owner, position: RunText.encode(state.position), progress: RunText.encode(state.progress))
       guard try run.runs.advance(run.number, to: standing, isComplete: true, connection) else {

@@ -28,7 +28,10 @@ struct TablePreparation {
     facts.columnLimit = Self.columnLimit
     facts.leavesOutUnknown = options.rules.mode == .delete
     var columns = ColumnRegistry()
-    if source.isJSON || source.isBlank { for target in targets { columns.add(target) } }
+    if source.isJSON || source.isBlank {
+      // The mark of rows that are gone is the sweep's.
+      for target in targets where !isMark(target.name) { columns.add(target) }
+    }
     if let control = try control(isInTable: { table.columnLike($0) != nil }) { columns.add(control) }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
     let seen =
@@ -50,6 +53,9 @@ struct TablePreparation {
     return target
   }
 
+  /// Whether a column marks rows that are gone.
+  private func isMark(_ name: String) -> Bool { SQLName.isSame(name, options.rules.softColumn ?? "") }
+
   /// The columns for which a type is given that is not theirs.
   private func otherTypes(_ table: PostgresTable) throws(UpsurgeError) -> [(
     column: PostgresColumn, given: String
@@ -60,22 +66,24 @@ struct TablePreparation {
       let given = ServerType.name(type)
       if given == column.typeName { continue }
       let isSame = try session.asking { (connection) throws(PostgresFailure) in
-        // A length that is given must be the column's, too.
-        let sql =
-          "SELECT to_regtype($1)::oid IN ($2::oid, $3::oid) AND (strpos($1, '(') = 0 OR format_type($2::oid, -1) <> $4)"
+        // A type has several names, and the server knows them: `int8` is `bigint`.
         let parameters: [PostgresParameter] = [
           .text(given), .integer(Int64(column.type)), .integer(Int64(column.baseType)),
-          .text(column.typeName),
         ]
         do throws(PostgresFailure) {
-          return try connection.run(sql, parameters).first?.flag(0) ?? false
+          return try connection.run("SELECT to_regtype($1)::oid IN ($2::oid, $3::oid)", parameters).first?
+            .flag(0) ?? false
         } catch {
           // What is no type is not the column's.
           if error.sqlState == "42601" { return false }
           throw error
         }
       }
-      if !isSame { others.append((column, type)) }
+      // A length that is given must be the column's, too.
+      let sizes = ServerType.sizes(of: given)
+      if !isSame || !sizes.isEmpty && sizes != ServerType.sizes(of: column.typeName) {
+        others.append((column, type))
+      }
     }
     return others
   }
@@ -125,10 +133,11 @@ struct TablePreparation {
     try check(definition, nameByteLimit: nameByteLimit)
     let types = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
     }
-    let columns = zip(definition.columns, stored).map { column, found in
+    var columns = zip(definition.columns, stored).map { column, found in
       let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
       return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
     }
+    for column in definition.columns.dropFirst(stored.count) { columns.append(NewTable.Column(column.name, "text")) }
     let making = NewTable(
       schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
       indexes: options.indexes.wanted.map { NewTable.Index($0) })
@@ -193,7 +202,7 @@ struct TablePreparation {
   private func target(
     _ making: NewTable, _ control: ColumnTarget?, guessed: Set<String>
   ) throws(UpsurgeError) -> TargetTable {
-    var targets = making.columns.map { column in
+    var targets = making.columns.filter { !isMark($0.name) }.map { column in
       let isKey = making.key.contains(column.name)
       var target = ColumnTarget(
         name: column.name, affinity: Self.affinity(of: column.definition),
@@ -252,6 +261,13 @@ enum ServerType {
 
   /// A type as `--type` gives it.
   static func name(_ given: String) -> String { words[given.uppercased()] ?? given.lowercased() }
+
+  /// The numbers in the brackets of a type: precision and scale, or a length. `numeric(10)` is `numeric(10,0)`.
+  static func sizes(of type: String) -> [Int] {
+    let inner = type.drop { $0 != "(" }.prefix { $0 != ")" }
+    let sizes = inner.split { !$0.isNumber }.compactMap { Int($0) }
+    return sizes.count == 2 && sizes[1] == 0 ? [sizes[0]] : sizes
+  }
 
   static func name(of type: ColumnType) -> String {
     switch type {

@@ -94,15 +94,6 @@ enum TargetKey: Equatable {
   }
 }
 
-extension PostgresTable {
-  /// The column of that name; where there is not one, the only one that differs in large and small letters alone.
-  func columnLike(_ name: String) -> PostgresColumn? {
-    if let exact = column(name) { return exact }
-    let alike = columns.filter { SQLName.isSame($0.name, name) }
-    return alike.count == 1 ? alike[0] : nil
-  }
-}
-
 extension PostgresColumn {
   /// What the parser makes of values for the column: whole numbers and doubles where the type is one. All else stays as it is
   /// spelled, as PostgreSQL reads it: to round a decimal to a double and that to `real` may give another `real`.

@@ -24,6 +24,8 @@ package enum FailureClass: String, Sendable, CaseIterable {
   case notInstalled
   /// The run is another process's by now.
   case takenOver
+  /// A table has the name of one of ours, and is not ours.
+  case foreignTable
   /// We were told to end.
   case interrupted
   /// The URL cannot be understood.

@@ -92,7 +92,7 @@ extension PostgresFailure {
     switch kind {
     case .unreachable, .refused, .notInstalled, .badTarget: return "cannot connect to \(target.shown): \(message)"
     case .connectionLost, .outcomeUnknown: return "the connection to \(target.shown) has broken: \(message)"
-    case .interrupted, .takenOver: return message
+    case .interrupted, .takenOver, .foreignTable: return message
     default: return "\(target.shown): \(message)"
     }
   }
@@ -103,7 +103,7 @@ extension PostgresFailure {
     case .connectionLost, .outcomeUnknown: .connectionLost
     case .refused, .notInstalled: .unreadableInput
     case .interrupted: .interrupted
-    case .takenOver: .guardRefused
+    case .takenOver, .foreignTable: .guardRefused
     case .badTarget: .usage
     case .record, .privilege, .schemaChanged, .resources, .other: .database
     }
@@ -120,6 +120,7 @@ extension PostgresFailure {
       "sslmode in the URL says what both sides must have: ?sslmode=prefer takes a server with TLS or without"
     case .unreachable where sqlState.isEmpty:
       "pg_isready -h HOST -p PORT says whether a server answers there; check host and port of the URL"
+    case .foreignTable: "give that table another name, use the version of upsurge that wrote it, or name another schema by \(.stateSchema)"
     case .badTarget: "postgres://USER@HOST:PORT/DATABASE?sslmode=require is its form; other signs are written as %XX: @ is %40"
     case .other where sqlState == "3F000": "CREATE SCHEMA makes it, or name another one: SCHEMA.TABLE"
     case .privilege: "its owner can GRANT that right; or name a user in the URL who has it"

@@ -23,7 +23,7 @@ package enum PostgresParameter: Sendable, Equatable {
     return false
   }
 
-  /// Its bytes, with a NUL after a text; nil for NULL.
+  /// The bytes of the value, with a NUL after a text; nil for NULL.
   var bytes: [UInt8]? {
     switch self {
     case .null: nil

@@ -3,7 +3,7 @@ import UpsurgeRecords
 
 /// The SQL functions that the engine adds to its connections.
 package enum ApplicationFunction {
-  /// Their names. A schema that calls one of them fails in programs that do not register it.
+  /// The names of the functions. A schema that calls one of them fails in programs that do not register it.
   package static let names: Set<String> = ["uuid", "upsurge_is_synchronizing"]
 
   /// Registers the functions; SQLITE_INNOCUOUS lets triggers, views and defaults call them while

@@ -5,7 +5,7 @@ struct ServerKeywords {
 
   /// Words that name a server, of which there is at least one.
   private static let naming: Set = ["host", "hostaddr", "port", "dbname", "user", "service"]
-  /// Those that a URL says by its parts, or that nobody should write down.
+  /// Words that a URL says by its parts, or that nobody should write down.
   private static let parts: Set = ["host", "port", "dbname", "user", "password", "sslpassword"]
   private static let others: Set = [
     "password", "passfile", "sslmode", "sslcert", "sslkey", "sslpassword", "sslrootcert", "sslcrl",

@@ -1,4 +1,5 @@
-/// What only the text of a CREATE TABLE says, since no pragma does: ON CONFLICT clauses and CHECKs.
+/// What only the text of a CREATE TABLE says, since no pragma does: ON CONFLICT clauses, CHECKs, the expressions of generated
+/// columns, and which foreign keys wait for the end of a transaction.
 ///
 /// The text comes from SQLite's own schema, so it is valid; anything not understood is passed over. The text
 /// between the outer parentheses is cut at its commas; each part is a column or a table constraint:
@@ -8,17 +9,22 @@
 package struct CreateTableText {
   /// By folded column name.
   private(set) var notNullConflicts: [String: TableSchema.ConflictClause] = [:]
-  private(set) var hasCheck = false
+  /// Expressions of CHECKs, without their parentheses.
+  package private(set) var checks: [String] = []
   /// Whether a CHECK calls any function.
   private(set) var checkCallsFunction = false
   /// Whether a CHECK calls a function that may raise an error.
   private(set) var checkMayRaise = false
   private(set) var hasAutoincrement = false
-  /// Whether a foreign key is looked at when the transaction ends.
-  private(set) var hasDeferredForeignKeys = false
+  /// Expressions of generated columns, by folded column name.
+  package private(set) var generated: [String: String] = [:]
+  /// Foreign keys that are looked at when the transaction ends, each by its folded columns.
+  package private(set) var deferredForeignKeys: [[String]] = []
+  private let bytes: [UInt8]
   private var keyConflicts: [[String]: TableSchema.ConflictClause] = [:]
 
-  init(_ sql: String) {
+  package init(_ sql: String) {
+    bytes = Array(sql.utf8)
     let tokens = SQLScanner.tokens(of: sql)
     guard let start = tokens.firstIndex(where: { $0.isMark("(") }) else { return }
     var part: [SQLScanner.Token] = []
@@ -54,13 +60,15 @@ package struct CreateTableText {
       if token.isMark(")") { depth -= 1 }
       if depth > 0 { continue }
       if token.isWord("INITIALLY"), index < part.count, part[index].isWord("DEFERRED") {
-        hasDeferredForeignKeys = true
+        deferredForeignKeys.append(foreignKey(part[..<index]) ?? [SQLName.folded(first.text)])
       } else if token.isWord("AUTOINCREMENT") {
         hasAutoincrement = true
       } else if token.isWord("CHECK") {
-        hasCheck = true
+        if let text = expression(part[index...]) { checks.append(text) }
         if calls(part[index...], except: Self.keywords) { checkCallsFunction = true }
         if calls(part[index...], except: Self.keywords.union(Self.harmless)) { checkMayRaise = true }
+      } else if token.isWord("AS"), let text = expression(part[index...]) {
+        generated[SQLName.folded(first.text)] = text
       } else if token.isWord("NOT"), index < part.count, part[index].isWord("NULL") {
         notNullConflicts[SQLName.folded(first.text)] = conflict(part, after: index + 1)
       } else if token.isWord("PRIMARY") || token.isWord("UNIQUE") {
@@ -69,6 +77,26 @@ package struct CreateTableText {
         keyConflicts[columns.map(SQLName.folded).sorted()] = clause
       }
     }
+  }
+
+  /// The folded columns of the last FOREIGN KEY of a part; nil where the part is a column.
+  private func foreignKey(_ part: ArraySlice<SQLScanner.Token>) -> [String]? {
+    guard let start = part.lastIndex(where: { $0.isWord("FOREIGN") }) else { return nil }
+    return names(Array(part), from: start).map(SQLName.folded)
+  }
+
+  /// The text between the parenthesis that begins here and the one that closes it.
+  private func expression(_ tokens: ArraySlice<SQLScanner.Token>) -> String? {
+    guard let first = tokens.first, first.isMark("(") else { return nil }
+    var depth = 0
+    for token in tokens {
+      if token.isMark("(") { depth += 1 }
+      if token.isMark(")") { depth -= 1 }
+      if depth == 0 {
+        return String(decoding: bytes[first.range.upperBound..<token.range.lowerBound], as: UTF8.self)
+      }
+    }
+    return nil
   }
 
   /// Words that may stand before a parenthesis and are no functions.

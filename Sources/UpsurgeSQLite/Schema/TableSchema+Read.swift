@@ -11,8 +11,8 @@ extension TableSchema {
       let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
       let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
       schema.hasAutoincrement = text.hasAutoincrement
-      schema.hasDeferredForeignKeys = text.hasDeferredForeignKeys
-      schema.hasCheck = text.hasCheck
+      schema.hasDeferredForeignKeys = !text.deferredForeignKeys.isEmpty
+      schema.hasCheck = !text.checks.isEmpty
       schema.checkCallsFunction = text.checkCallsFunction
       schema.checkMayRaise = text.checkMayRaise
       // Only COLLATE gives a table's column another collation than BINARY, and SQLite looks through all columns for one.

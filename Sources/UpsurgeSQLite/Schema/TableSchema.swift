@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// What SQLite knows of one table or view, as far as writing to it depends on it.
+/// What SQLite knows of one table or view, as far as writing to it depends on it. Other stores say of theirs what a feed must fit.
 package struct TableSchema: Sendable, Equatable {
   package enum Kind: String, Sendable { case table, view, virtual, shadow }
 
@@ -29,7 +29,7 @@ package struct TableSchema: Sendable, Equatable {
   package var hasDeferredForeignKeys = false
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
-  /// Their foreign keys, table by table.
+  /// The foreign keys of tables that refer to this one, table by table.
   package var referencingKeys: [ReferencingKey] = []
   /// Whether one of them has ON DELETE or ON UPDATE with CASCADE, SET NULL or SET DEFAULT.
   package var hasActingReferences = false
@@ -147,6 +147,13 @@ package struct TableSchema: Sendable, Equatable {
     /// The parent's PRIMARY KEY.
     package var parentKey: [String] = []
 
+    package init(
+      columns: [String], parentTable: String, parentColumns: [String] = [], parentKey: [String] = []
+    ) {
+      (self.columns, self.parentTable) = (columns, parentTable)
+      (self.parentColumns, self.parentKey) = (parentColumns, parentKey)
+    }
+
     /// The columns of the parent that it refers to, named or not.
     package var referredColumns: [String] { parentColumns.isEmpty ? parentKey : parentColumns }
   }
@@ -157,6 +164,10 @@ package struct TableSchema: Sendable, Equatable {
     package var columns: [String]
     /// What `ON DELETE` says: `NO ACTION`, `RESTRICT`, `CASCADE`, `SET NULL` or `SET DEFAULT`.
     package var onDelete: String
+
+    package init(table: String, columns: [String], onDelete: String) {
+      (self.table, self.columns, self.onDelete) = (table, columns, onDelete)
+    }
 
     /// Whether it refuses that its parent is deleted.
     package var keepsParent: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }

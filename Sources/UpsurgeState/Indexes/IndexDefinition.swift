@@ -13,7 +13,7 @@ package struct IndexDefinition: Sendable, Equatable {
       + " (\(try SQLName.quoteList(columns)))"
   }
 
-  /// Those of the requested indexes that a table lacks. An index or key on the same columns in the same order
+  /// The requested indexes that a table lacks. An index or key on the same columns in the same order
   /// counts, whatever its name.
   /// - Parameter indexes: the table's secondary indexes.
   /// - Throws: `usage` for a column that the table lacks, and for what is no table.

@@ -157,12 +157,6 @@ package enum RulesText {
 }
 
 extension JSONText {
-  /// A member whose value is text.
-  package mutating func member(_ name: String, _ value: String) {
-    key(name)
-    string(value)
-  }
-
   /// What was written.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 }

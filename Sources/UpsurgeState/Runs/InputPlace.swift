@@ -25,7 +25,7 @@ package struct InputPlace {
 
   package struct CommittedRecords {
     package var sourceIndex: Int
-    /// That of the last one, rejects included.
+    /// The number of the last record, rejects included.
     package var number: UInt64
     /// Where the last one that is no reject ended; nil where that is not known.
     package var endByte: UInt64?

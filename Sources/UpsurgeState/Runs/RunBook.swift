@@ -10,7 +10,7 @@ package final class RunBook {
 
   package init() {}
 
-  /// Those of jobs with these sources.
+  /// Open runs of jobs with these sources.
   func open(
     _ connection: Connection, table: String, sources: [String]
   ) throws(UpsurgeError) -> [RunRecord] {

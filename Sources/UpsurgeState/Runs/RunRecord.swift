@@ -4,11 +4,11 @@ import UpsurgeSQLite
 /// One run as the table `upsurge_runs` holds it.
 package struct RunRecord: Sendable {
   package enum State: String, Sendable {
-    /// Part of it is committed.
+    /// A part of the run is committed.
     case running
-    /// All of it is committed; nobody may have seen its ledger.
+    /// All of the run is committed; nobody may have seen its ledger.
     case complete
-    /// It has ended and is kept for the history.
+    /// The run has ended, and is kept for the history.
     case done
   }
 

@@ -19,7 +19,7 @@ import UpsurgeState
 package final class ImageFile {
   /// The database as the user named it.
   package let database: String
-  /// Its path as the system takes it, ended by a zero.
+  /// The database's path as the system takes it, ended by a zero.
   private let databaseBytes: ContiguousArray<CChar>
   /// The file's own name.
   package let path: String

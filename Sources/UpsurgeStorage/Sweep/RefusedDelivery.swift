@@ -5,17 +5,24 @@ import UpsurgeSQLite
 /// A delivery that a guard has refused, as `upsurge_refusals` remembers it.
 package struct RefusedDelivery: Sendable, Equatable {
   /// What distinguishes its bytes from those of others; nil where they were never seen as a whole.
-  var contentHash: UInt64?
+  package var contentHash: UInt64?
   /// What accepts it: 16 hexadecimal digits, made anew for each refusal, so that no other delivery has the same.
   package var digest: String
   /// The guards that have judged it, in the words of a job file.
-  var guards: String
+  package var guards: String
   /// What the guard said.
   package var reason: String
   /// When it was refused first: UTC, ISO 8601.
   package var refusedAt = ""
   /// Whether `upsurge_unaccepted` holds the rows that it has brought.
-  var areRowsKnown: Bool
+  package var areRowsKnown: Bool
+
+  package init(
+    contentHash: UInt64? = nil, digest: String, guards: String, reason: String, refusedAt: String = "", areRowsKnown: Bool
+  ) {
+    (self.contentHash, self.digest, self.guards) = (contentHash, digest, guards)
+    (self.reason, self.refusedAt, self.areRowsKnown) = (reason, refusedAt, areRowsKnown)
+  }
 }
 
 /// The table of refused deliveries: one row for each; the rows of a feed go when one of its deliveries is accepted.
@@ -48,7 +55,7 @@ package enum RefusalTable {
     try layout.exists(on: connection)
   }
 
-  /// Those of a feed, the newest first.
+  /// The refused deliveries of a feed, the newest first.
   /// - Parameter owner: the feed's name; empty for one that has none.
   package static func all(
     of table: String, ownedBy owner: String, on connection: Connection
@@ -76,9 +83,12 @@ package enum RefusalTable {
   package static func digest(
     in message: String, of table: String, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> String? {
-    let refused = try all(of: table, ownedBy: owner, on: connection).filter {
-      $0.contentHash != nil && message.contains($0.reason)
-    }
+    digest(in: message, among: try all(of: table, ownedBy: owner, on: connection))
+  }
+
+  /// The digest of the delivery that a refusal is about; nil where that is about none of these, which are the newest first.
+  package static func digest(in message: String, among all: [RefusedDelivery]) -> String? {
+    let refused = all.filter { $0.contentHash != nil && message.contains($0.reason) }
     // Where it has come again, the message says when it came first; else it is the newest.
     return (refused.first { message.contains("refused at \($0.refusedAt)") } ?? refused.first)?.digest
   }
@@ -115,19 +125,15 @@ package enum RefusalTable {
         SELECT digest FROM main.upsurge_refusals WHERE \(feed) ORDER BY rows_known, refused_at DESC LIMIT \(feedLimit))
       """)
   }
-
-  /// A digest for a delivery that is refused for the first time.
-  static func newDigest(of contentHash: UInt64) -> String {
-    let parts = [contentHash, UInt64.random(in: 0 ... .max)]
-    let digits = String(parts.withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
 }
 
 /// What is kept of deliveries that no guard has let through, in tables of a row for each feed's delivery or row.
 package enum UnacceptedState {
   /// The tables of that.
-  package static let layouts = [RefusalTable.layout, UnacceptedRows.layout]
+  package static let layouts = [RefusalTable.layout, rowLayout]
+
+  /// The table of rows that refused deliveries have brought.
+  package static var rowLayout: OwnLayout { UnacceptedRows.layout }
 
   /// Whether anything is kept of a feed's deliveries.
   static func isAny(
@@ -184,19 +190,9 @@ package enum UnacceptedState {
     }
     for owner in owners {
       let delivery = RefusedDelivery(
-        digest: RefusalTable.newDigest(of: 0), guards: "", reason: "records of it were stored by a replay",
+        digest: RefusedDelivery.newDigest(of: 0), guards: "", reason: "records of it were stored by a replay",
         areRowsKnown: false)
       try RefusalTable.write(delivery, of: table, ownedBy: owner, on: connection)
     }
-  }
-}
-
-extension SnapshotRules {
-  /// What the refusal of a delivery says that comes again, and that the guards would now let through: only other guards
-  /// are asked again.
-  func refusalAgain(_ delivery: RefusedDelivery) -> SnapshotRefusal {
-    refusal(
-      "this delivery was refused at \(delivery.refusedAt.escapedForTerminal): \(delivery.reason.escapedForTerminal)",
-      hint: nil)
   }
 }

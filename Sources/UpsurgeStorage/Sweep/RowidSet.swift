@@ -1,5 +1,5 @@
 /// A set of rowids: a bit each, in pages of neighbours, as rowids mostly are.
-final class RowidSet {
+package final class RowidSet {
   private typealias Words = UnsafeMutablePointer<UInt64>
 
   private static let rowidsPerPage = 1 << 16
@@ -11,7 +11,7 @@ final class RowidSet {
   /// Of which the pages are taken.
   private let memory: SeenMemory
 
-  init(_ memory: SeenMemory) { self.memory = memory }
+  package init(_ memory: SeenMemory) { self.memory = memory }
 
   deinit { removeAll() }
 
@@ -29,7 +29,7 @@ final class RowidSet {
 
   /// - Returns: whether it is new; nil where the memory is full, and it was not inserted.
   @discardableResult
-  func insert(_ rowid: Int64) -> Bool? {
+  package func insert(_ rowid: Int64) -> Bool? {
     var found = page(of: rowid)
     if found == nil && !memory.isFull { found = addPage(of: rowid) }
     guard let words = found else { return nil }
@@ -62,13 +62,14 @@ final class RowidSet {
     return (newCount, count)
   }
 
-  func contains(_ rowid: Int64) -> Bool {
+  /// Whether it is one of them.
+  package func contains(_ rowid: Int64) -> Bool {
     guard let words = page(of: rowid) else { return false }
     return words[RowidSet.word(rowid)] & RowidSet.bit(rowid) != 0
   }
 
   /// Gives away each rowid, in ascending order.
-  func visit<E>(_ body: (Int64) throws(E) -> Void) throws(E) {
+  package func visit<E>(_ body: (Int64) throws(E) -> Void) throws(E) {
     for number in pages.keys.sorted() {
       guard let words = pages[number] else { continue }
       for index in 0..<RowidSet.wordsPerPage {

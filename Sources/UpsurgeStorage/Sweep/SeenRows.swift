@@ -40,11 +40,7 @@ final class SeenRows {
         .usage, "\(name) cannot be swept: its rows cannot be told apart",
         hint: "\(saying: Wording("sweep: none", call: "sweeping: .none")) leaves rows alone")
     }
-    guard !plan.lookUpKeys.isEmpty else {
-      throw UpsurgeError(
-        .usage, "a sweep needs a key, and table \(name) has none in the input",
-        hint: "\(saying: Wording("key: [COLS]", call: "on:")) names the columns that say which row a record is about")
-    }
+    guard !plan.lookUpKeys.isEmpty else { throw .sweepWithoutKey(of: plan.schema.name) }
     if plan.rules.nullKeys == .insert || plan.lookUpKeys.contains(where: \.isPartial) {
       throw UpsurgeError(
         .usage,

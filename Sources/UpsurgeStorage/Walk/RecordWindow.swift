@@ -8,9 +8,9 @@ struct RecordWindow {
   /// What is known of a record.
   enum Mark: UInt8 {
     case open
-    /// Its row says the same.
+    /// The row of the record says the same.
     case equal
-    /// Its row says something else.
+    /// The row of the record says something else.
     case changed
   }
 

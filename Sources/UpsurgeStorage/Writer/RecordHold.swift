@@ -31,11 +31,11 @@ struct RecordHold {
 
   /// What is done with the records in hand.
   enum Pass {
-    /// They come from the input.
+    /// The records come from the input.
     case first
-    /// They are stored once more, without culprits.
+    /// The records are stored once more, without culprits.
     case trial
-    /// They are stored for the last time: rejects are given away.
+    /// The records are stored for the last time: rejects are given away.
     case last
   }
   var pass = Pass.first

@@ -44,7 +44,7 @@ package protocol RecordObserver: TransactionObserver {
   /// at when the transaction ends finds no parent.
   func didHold()
 
-  /// Those records come once more.
+  /// The records since `didHold` come once more.
   func didTakeBack() throws(UpsurgeError)
 }
 

@@ -76,7 +76,7 @@ protocol WriterStage: AnyObject {
   /// Records between two looks, or a part of them, are about to be stored.
   func willStoreRun()
 
-  /// They are stored.
+  /// Records between two looks, or a part of them, are stored.
   /// - Parameters:
   ///   - start: the place of the first one in the order.
   ///   - end: the place after the last one.
@@ -129,7 +129,7 @@ protocol WriterStage: AnyObject {
   /// The records that follow may be taken back and come once more.
   func didHold()
 
-  /// They are taken back.
+  /// The records since `didHold` are taken back.
   func didTakeBack() throws(UpsurgeError)
 
   /// The records of a batch come once more, in its order; some are left out.

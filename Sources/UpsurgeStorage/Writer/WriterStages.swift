@@ -11,7 +11,7 @@ struct WriterStages {
 
   /// All that there are, in the order in which they are told what happens.
   private(set) var list: [any WriterStage] = []
-  /// Those that are told of each record that goes alone.
+  /// Stages that are told of each record that goes alone.
   private(set) var watching: [any WriterStage] = []
   /// What all of them leave open as long as the plan is the same.
   private(set) var permits = StorePermits.all

@@ -39,7 +39,7 @@ package struct WriterStatistics: Sendable {
 /// What the transaction that is open holds so far.
 struct OpenTransaction {
   var isOpen = false
-  /// Its COMMIT has failed, and may have happened.
+  /// Whether the COMMIT has failed, and may have happened.
   var isInDoubt = false
   var recordCount = 0
   var byteCount = 0

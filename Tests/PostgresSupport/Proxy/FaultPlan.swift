@@ -59,9 +59,9 @@ struct ProxiedMessage {
   var direction: ProxyFault.Direction
   var letter: String
   var isStartUp = false
-  /// What it asks for (Query, Parse).
+  /// What the message asks for (Query, Parse).
   var text: String?
-  /// The same cut into statements.
+  /// The statements that the message asks for.
   var asked: [String] = []
   /// The statements that it runs (Query, Execute).
   var executed: [String] = []
@@ -114,7 +114,7 @@ private struct ArmedFault {
       events.append(.cut(number, cut.moment, at: place.name))
     case .answer(let error, let commits):
       if verdict.answer != nil { return }
-      let ends = message.asked.count == 1 && StatementTest.commits.holds(place.name)
+      let ends = message.asked.count == 1 && StatementKind.commits.holds(place.name)
       verdict.answer = FaultVerdict.Answer(
         error: error, statement: place.index, ending: ends ? commits ? .commit : .rollback : nil)
       events.append(.answered(number, sqlState: error.sqlState, statement: place.name))
@@ -134,8 +134,8 @@ private struct ArmedFault {
 
   /// Where the fault is in a message; nil where it is not.
   private func place(in message: ProxiedMessage) -> (index: Int, name: String)? {
-    func first(_ statements: [String], _ test: StatementTest) -> (index: Int, name: String)? {
-      statements.firstIndex { test.holds($0) }.map { ($0, statements[$0]) }
+    func first(_ statements: [String], _ kind: StatementKind) -> (index: Int, name: String)? {
+      statements.firstIndex { kind.holds($0) }.map { ($0, statements[$0]) }
     }
     let statements =
       switch fault.effect {
@@ -146,7 +146,7 @@ private struct ArmedFault {
     case .message(let direction):
       return direction == message.direction ? (0, message.executed.first ?? message.letter) : nil
     case .startUp: return message.isStartUp ? (0, message.letter) : nil
-    case .statement(let test): return first(statements, test)
+    case .statement(let kind): return first(statements, kind)
     case .commit: return statements.count == 1 ? first(statements, .commits) : nil
     }
   }

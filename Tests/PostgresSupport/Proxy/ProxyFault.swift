@@ -15,7 +15,7 @@ public struct ProxyFault: Sendable {
     /// The first message of a connection. A cut there is a server that cannot be reached.
     case startUp
     /// A statement. Cuts and delays look at where it is run, answers at where its text is sent.
-    case statement(StatementTest)
+    case statement(StatementKind)
     /// A COMMIT that comes alone.
     case commit
   }
@@ -24,7 +24,7 @@ public struct ProxyFault: Sendable {
   public enum Moment: Sendable, Equatable {
     /// The message is not forwarded.
     case before
-    /// It is forwarded, and nothing after it.
+    /// The message is forwarded, and nothing after it.
     case after
     /// The server has answered it, and the answer is not forwarded.
     case beforeAnswer
@@ -78,8 +78,8 @@ public struct ProxyFault: Sendable {
   }
 
   /// Answers each such statement with an error: what a server or a role cannot do.
-  public static func refuse(_ test: StatementTest, _ error: ProxyError) -> ProxyFault {
-    answer(.statement(test), error, times: nil)
+  public static func refuse(_ kind: StatementKind, _ error: ProxyError) -> ProxyFault {
+    answer(.statement(kind), error, times: nil)
   }
 
   /// What `version()` says: the column `version` of each statement that has a call of it.
@@ -92,17 +92,17 @@ public struct ProxyFault: Sendable {
   /// Sends other words than the client has written.
   public static func substitute(_ words: String, with others: String) -> ProxyFault {
     ProxyFault(
-      place: .statement(StatementTest("has \(words)") { $0.contains(words) }),
+      place: .statement(StatementKind("has \(words)") { $0.contains(words) }),
       effect: .substitute(words, with: others), first: 1,
       limit: nil, chance: 1, seed: 0)
   }
 
   /// Gives errors of such statements another SQLSTATE: what a coordinator makes of those of its workers.
-  public static func restate(_ sqlState: String, as other: String, of test: StatementTest = .any)
+  public static func restate(_ sqlState: String, as other: String, of kind: StatementKind = .any)
     -> ProxyFault
   {
     ProxyFault(
-      place: .statement(test), effect: .restate(sqlState, as: other), first: 1, limit: nil, chance: 1, seed: 0
+      place: .statement(kind), effect: .restate(sqlState, as: other), first: 1, limit: nil, chance: 1, seed: 0
     )
   }
 
@@ -130,7 +130,7 @@ public struct ProxyError: Sendable, Equatable, ExpressibleByStringLiteral {
   /// Whether the connection is closed after it.
   public var isFatal: Bool
 
-  /// Those that a server says when it ends a session.
+  /// States that a server says when it ends a session.
   private static let fatalStates: Set<String> = ["57P01", "57P02", "57P03", "57P05", "25P03", "53300"]
 
   public init(_ sqlState: String, _ message: String = "the wire proxy says so", isFatal: Bool? = nil) {

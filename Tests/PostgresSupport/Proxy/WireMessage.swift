@@ -69,7 +69,7 @@ struct WireMessage {
   /// The statement of Bind.
   var boundStatement: String { texts(2)?.texts[1] ?? "" }
 
-  /// The same with another text.
+  /// The message with another text.
   func replacingQuery(_ text: String) -> WireMessage {
     if type == UInt8(ascii: "Q") { return WireMessage("Q", Self.terminated(text)) }
     guard let (texts, rest) = texts(2) else { return self }

@@ -63,7 +63,7 @@ extension HintTable {
     job("neither true nor false", ["write true or false, without quotes"], table("source: f.csv\nkey: [id]\nalter: 'true'"),
       table("source: f.csv\nkey: [id]\nalter: true")),
     job("an empty list", ["leave the key out"], table("source: f.csv\nkey: [id]\ncolumns: []"), plain),
-    job("an empty pair", ["write …"], table("source: f.csv\nkey: [id]\nrename: {a: ''}"), plain),
+    job("an empty pair", ["write …, or remove the pair"], table("source: f.csv\nkey: [id]\nrename: {a: ''}"), plain),
     job("a pair of lists", ["write …; quote a text: 'null', ''"], table("source: f.csv\nkey: [id]\nrename: {a: [b]}"), plain),
     job("a mark of deletes that is two", ["write {COLUMN: VALUE}, as in {op: D}"], table("source: f.csv\nkey: [id]\ndelete-when: {a: x, id: 1}"),
       table("source: f.csv\nkey: [id]\ndelete-when: {a: x}"), setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a)", rows: ["2|'y'"]),

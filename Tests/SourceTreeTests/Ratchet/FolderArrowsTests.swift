@@ -14,7 +14,7 @@ import Testing
       ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs", "Preview", "Feed", "Store",
       "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Keys",
     ],
-    "UpsurgePostgres": ["Wire", "Server", "Schema", "Binary", "Staging", "Ordered", "Paths", "Runs", "Store", "Source", "Inspect"],
+    "UpsurgePostgres": ["Wire", "Server", "Schema", "Binary", "Staging", "Ordered", "Paths", "Runs", "Notes", "Sweep", "Store", "Source", "Inspect"],
     "UpsurgeMove": ["Shape", "Databases", "Plan", "Run"],
     "UpsurgeBench": ["."],
     "UpsurgePostgresBench": ["."],

@@ -155,7 +155,14 @@ struct JobFileBytesTests {
     #expect(NearestWord.find("kye", in: known) == "key")
     #expect(NearestWord.find("delimter", in: known) == "delimiter")
     #expect(NearestWord.find("Merge", in: known) == "merge")
+    #expect(NearestWord.find("delim", in: known) == "delimiter")
     #expect(NearestWord.find("something", in: known) == nil)
+    // Three letters of which one is another are another word.
+    #expect(NearestWord.find("sep", in: ["set"]) == nil && NearestWord.find("ste", in: ["set"]) == "set")
+    #expect(NearestWord.find("uft8", in: ["utf-8", "utf-16"]) == "utf-8")
+    #expect(NearestWord.find("Membrs", in: ["Orders", "Members"]) == "Members")
+    // What begins several is none of them.
+    #expect(NearestWord.find("null", in: ["nullable", "nullstr"]) == nil)
     #expect(NearestWord.find(String(repeating: "k", count: 100_000), in: known) == nil)
   }
 }

@@ -48,4 +48,25 @@ import UpsurgeMirror
     let feed = try #require(try FeedStatus.all(database: job.database).first)
     #expect(!StatusText.text(feed, maximumAge: nil).split(separator: "\n").contains { $0.hasPrefix("ok") })
   }
+
+  @Test("The page says when a table was last in step as the text does, also where it is only too old")
+  func page() throws {
+    let job = job()
+    func look(maximumAge: Double? = nil) throws -> (text: String, page: String) {
+      let feeds = try FeedStatus.all(database: job.database)
+      let report = try MirrorReport(database: job.database, feeds: feeds, maximumAge: maximumAge)
+      return (StatusText.text(try #require(feeds.first), maximumAge: maximumAge), report.html)
+    }
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    let good = try look()
+    #expect(good.text.contains(": in step ") && good.page.contains("<p>In step "), "\(good)")
+    let old = try look(maximumAge: -1)
+    #expect(old.text.contains(": last in step ") && old.page.contains("<p>Last in step "), "\(old)")
+    deliver(101...110)
+    #expect(job.run().exitCode == 4)
+    let refused = try look()
+    #expect(refused.text.contains(": last in step ") && refused.page.contains("<p>Last in step "), "\(refused)")
+    #expect(!refused.page.contains("<p>In step "))
+  }
 }

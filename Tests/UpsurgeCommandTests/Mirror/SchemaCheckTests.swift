@@ -126,7 +126,7 @@ import Upsurge
     Case(
       name: "computed", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT AS (a + 1))",
       table: "key: id",
-      codes: [.generatedColumn], words: ["b is computed by SQLite"]),
+      codes: [.generatedColumn], words: ["b is computed by the database"]),
     Case(
       name: "computed, and left out", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT AS (a + 1))",
       table: "key: id, columns: [id, a]", codes: []),

@@ -104,7 +104,7 @@ final class SQLiteColumns {
       }
     }
 
-    /// The same, or of a decimal the nearest double where SQLite has its neighbour.
+    /// Whether both values are the same; of a decimal also where ours is the nearest double, and SQLite has its neighbour.
     func isSame(_ column: Int, of text: [UInt8]) -> Bool {
       if isSame(column) { return true }
       let (left, right) = (Int32(column), Int32(column + SQLiteColumns.affinities.count))

@@ -91,6 +91,29 @@ struct NewTableTests {
     #expect(try PostgresTable.read(name: "orders", connection)?.primaryKey?.name == "orders_pkey")
   }
 
+  @Test("Key and indexes are built in 256 MB, or in more where the server has more, and only they")
+  func sortMemory() throws {
+    let connection = try Server.database()
+    try connection.run(
+      """
+      CREATE TABLE seen (tag text, memory text);
+      CREATE FUNCTION note() RETURNS event_trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO seen VALUES (tg_tag, current_setting('maintenance_work_mem')); END $$;
+      CREATE EVENT TRIGGER note ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'CREATE INDEX') EXECUTE FUNCTION note()
+      """)
+    for (own, used) in [("32MB", "256MB"), ("1GB", "1GB")] {
+      try connection.run("SET maintenance_work_mem = '\(own)'; TRUNCATE seen")
+      var table = Self.table
+      table.name = "orders_\(own.lowercased())"
+      #expect(try Self.run([[Self.record(1, "v")]], connection, table).1 == .complete)
+      // The key, the name, the index.
+      #expect(
+        try connection.texts("SELECT tag, memory, count(*) FROM seen GROUP BY 1, 2 ORDER BY 1")
+          == [["ALTER TABLE", used, "2"], ["CREATE INDEX", used, "1"]])
+      #expect(try connection.texts("SHOW maintenance_work_mem") == [[own]])
+    }
+  }
+
   @Test("Names: long ones have one of their own, taken ones are left to the server")
   func names() throws {
     let connection = try Server.database()

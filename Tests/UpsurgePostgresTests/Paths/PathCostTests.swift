@@ -205,39 +205,6 @@ struct PathCostTests {
     #expect(newer.0.updated == 10_000)
   }
 
-  @Test("A batch after one that changed most rows is written at once, and counted as any other")
-  func changedAtOnce() throws {
-    let connection = try Server.database()
-    try connection.run(
-      "CREATE TABLE t (id bigint PRIMARY KEY, v text CHECK (v <> 'bad')); INSERT INTO t SELECT g, 'a' FROM generate_series(0, 99) g")
-    var writer = DeltaWriter(connection, try Self.shape(connection, ["id", "v"]), slots: [0, 1])
-    func stored(_ records: [(key: Int64, value: String)]) throws -> BatchOutcomes {
-      try connection.run("BEGIN")
-      let outcomes = try writer.store(Batch.of(records.map { [.integer($0.key), .text($0.value)] }))
-      #expect(try connection.commit())
-      return outcomes
-    }
-    func table() throws -> String? {
-      try connection.run("SELECT string_agg(id || v, ' ' ORDER BY id) FROM t WHERE id < 3 OR id > 147", []).first?.text(0)
-    }
-    #expect(try stored((0..<100).map { ($0, "b") }) == BatchOutcomes(updated: 100, statementCount: 4))
-    #expect(try stored((0..<100).map { ($0, "c") }) == BatchOutcomes(updated: 100, statementCount: 2))
-    // Half of it is new, and a tenth is the same: the rows are found by what they are after the change.
-    let mixed = try stored((50..<150).map { ($0, $0 < 60 ? "c" : "d") })
-    #expect(mixed == BatchOutcomes(inserted: 50, updated: 40, unchanged: 10, statementCount: 4))
-    #expect(try table() == "0c 1c 2c 148d 149d")
-    // A key that comes twice changes its row twice.
-    #expect(try stored((0..<100).map { ($0, "e") }).updated == 100)
-    let twice = try stored([(0, "f"), (1, "f"), (0, "g"), (2, "e")])
-    #expect(twice == BatchOutcomes(updated: 3, unchanged: 1, statementCount: 5))
-    #expect(try table() == "0g 1f 2e 148d 149d")
-    #expect(try stored((0..<100).map { ($0, "h") }).updated == 100)
-    // The last batch is no promise: a record that is refused is found as before.
-    let refused = try stored((0..<100).map { ($0, $0 == 7 ? "bad" : "i") })
-    #expect(refused.updated == 99 && refused.rejected.map(\.record) == [7])
-    #expect(try table() == "0i 1i 2i 148d 149d")
-  }
-
   @Test("Another session between join and write makes the batch begin again")
   func disturbed() throws {
     let url = try Server.freshURL()

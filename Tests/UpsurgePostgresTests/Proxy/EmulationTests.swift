@@ -40,7 +40,7 @@ struct Emulation: CustomStringConvertible, Sendable {
           with: "FROM pg_class WHERE oid = $1::oid AND relname = 't'"),
         .refuse(.containing("upsurge_delta"), "0A000"),
         .refuse(
-          StatementTest("an anti-join of a temporary table") {
+          StatementKind("an anti-join of a temporary table") {
             $0.contains("NOT EXISTS (SELECT") && $0.contains("upsurge_staging")
           }, "0A000"),
       ], hasTemporaryTables: true, hasXmax: true),

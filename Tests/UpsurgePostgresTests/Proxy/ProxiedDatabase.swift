@@ -58,6 +58,25 @@ struct MessageCut: CustomStringConvertible, Sendable {
     MessageCut(moment: .before, direction: .fromServer, isHard: true),
     MessageCut(moment: .after, direction: .fromServer),
   ]
+
+  /// Cuts loads at messages that lie so far apart, each way anew, until one has ended before its message came.
+  /// - Parameters:
+  ///   - proxy: what the loads go through.
+  ///   - seed: decides which message is the first.
+  ///   - load: makes a load that meets the fault.
+  static func atEveryMessage(
+    of proxy: WireProxy, stride: Int, from seed: UInt64,
+    _ load: (_ cut: MessageCut, _ number: Int) throws -> Void
+  ) rethrows {
+    for (index, cut) in all.enumerated() {
+      var number = 1 + Int((seed &+ UInt64(index) &* 7) % UInt64(stride))
+      repeat {
+        try load(cut, number)
+        number += stride
+      } while proxy.events.contains(where: \.isCut)
+      #expect(number > 40, "\(cut), from \(seed)")
+    }
+  }
 }
 
 extension SeededGenerator {

@@ -18,18 +18,11 @@ struct ProxiedJobTests {
     let job = try ProxiedJob(path)
     let undisturbed = try job.undisturbed()
     let seed = SeededGenerator.firstSeed()
-    for (index, cut) in MessageCut.all.enumerated() {
-      var number = 1 + Int((seed &+ UInt64(index) &* 7) % UInt64(Self.stride))
-      var isCut = true
-      while isCut {
-        let found = try job.run(with: cut.fault(at: number))
-        #expect(
-          found.result == undisturbed,
-          "\(path), \(cut) at \(number), begun \(found.startCount) times, from \(seed)")
-        isCut = job.database.proxy.events.contains(where: \.isCut)
-        number += Self.stride
-      }
-      #expect(number > 40, "\(path), \(cut), from \(seed)")
+    try MessageCut.atEveryMessage(of: job.database.proxy, stride: Self.stride, from: seed) { cut, number in
+      let found = try job.run(with: cut.fault(at: number))
+      #expect(
+        found.result == undisturbed,
+        "\(path), \(cut) at \(number), begun \(found.startCount) times, from \(seed)")
     }
   }
 }

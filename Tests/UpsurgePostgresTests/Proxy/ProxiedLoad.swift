@@ -143,7 +143,7 @@ struct ProxiedLoad {
     return try run(to: database.target, lockTimeout: lockTimeout)
   }
 
-  /// The same by processes each of which ends with its connection; the next one begins at the position that it finds.
+  /// What a load gives that meets faults, by processes that end with their connection. The next one begins at the position that it finds.
   func restarted(with faults: [ProxyFault]) throws -> (result: Result, processCount: Int) {
     database.proxy.set(faults)
     let run = try begin()
@@ -174,7 +174,7 @@ struct ProxiedLoad {
     var generator = SeededGenerator(seed: seed)
     func next() -> UInt64 { generator.next() }
     // No server refuses a ROLLBACK.
-    let work = StatementTest("no ROLLBACK") { !$0.uppercased().hasPrefix("ROLLBACK") }
+    let work = StatementKind("no ROLLBACK") { !$0.uppercased().hasPrefix("ROLLBACK") }
     return [
       .cut(.before, .commit, times: 3, chance: 0.2, seed: next()),
       .cut(.after, .commit, times: 3, isHard: true, chance: 0.2, seed: next()),

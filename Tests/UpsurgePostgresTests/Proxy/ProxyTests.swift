@@ -225,6 +225,6 @@ struct ProxyTests {
       ("-- ;\na; /* ; /* ; */ ; */ b", ["-- ;\na", "/* ; /* ; */ ; */ b"]), (" ; ;", []),
     ])
   func statements(text: String, statements: [String]) {
-    #expect(StatementTest.statements(of: text) == statements)
+    #expect(StatementKind.statements(of: text) == statements)
   }
 }

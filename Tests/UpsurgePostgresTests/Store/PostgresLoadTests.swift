@@ -84,25 +84,6 @@ struct PostgresLoadTests {
     #expect(try rows("SELECT count(*) AS n FROM t") == ["501"])
   }
 
-  @Test("Errors of what is stored while others are read come in the order of the input, and cost no record")
-  func storedBeside() throws {
-    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n int CHECK (n < 1000), v text)", in: url)
-    let good = (1...2_000).map { "\($0),\($0 == 450 ? 5_000 : $0 % 900),v\($0)\n" }.joined()
-    let (head, tail) = ("id,n,v\n", "2001,1,v,surplus\n")
-    let text = head + good + tail
-    let stopped = load(text) { $0.transaction.commitEvery = 100 }
-    #expect(stopped.error?.position?.record == 450 && stopped.progress.committedCount == 400)
-    let resumed = load(text) { ($0.transaction.commitEvery, $0.rejects.onError) = (100, .reject) }
-    #expect(resumed.error == nil && resumed.progress.resumedCount == 400)
-    #expect(resumed.ledger.inserted == 1_999 && resumed.ledger.rejected == 2)
-    // Each batch of a hundred is encoded while the one before is stored, whatever its path.
-    let changed = load(head + good.replacing(",v", with: ",w") + tail) {
-      ($0.transaction.commitEvery, $0.rejects.onError) = (100, .reject)
-    }
-    #expect(changed.error == nil && changed.ledger.updated == 1_999 && changed.ledger.rejected == 2)
-    #expect(try rows("SELECT count(*) AS n, sum(id)::bigint AS s FROM t WHERE v = 'w' || id AND n = id % 900") == ["1999|2000550"])
-  }
-
   @Test("Rejects have their place, the constraint and what the server says")
   func rejects() throws {
     try server.psql(

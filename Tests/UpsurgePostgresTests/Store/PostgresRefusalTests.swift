@@ -121,15 +121,32 @@ struct PostgresRefusalTests {
         $0.rules.merge.columns = ["n": .expression(sql)]
       }
     }
-    for sql in ["n +", "nonsense(n)", "other + 1", "1; DROP TABLE u", "1, 2"] {
+    for sql in ["n +", "nonsense(n)", "other + 1", "1; DROP TABLE u", "1, 2", "1) + (2"] {
       let refused = rule(sql)
       #expect(refused.error?.code == .usage && refused.exitCode == 64, "\(sql): \(refused.error?.message ?? "nothing")")
       #expect(refused.error?.message.hasPrefix("--set n") == true && refused.ledger.read == 0)
     }
     #expect(try server.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('t', 'upsurge_new_t')", in: url) == ["0"])
     // The table has its own name in SQL before it has it on the server.
-    #expect(rule("t.n + excluded.n").error == nil)
+    #expect(rule("t.n + excluded.n -- both").error == nil)
     #expect(try server.rows("SELECT * FROM t", in: url) == ["1|3"])
+  }
+
+  @Test("A condition is judged by itself, whatever is joined with it")
+  func condition() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n bigint)", in: url)
+    let rule = { (sql: String) -> RunSummary in
+      self.load("id,n\n1,1\n1,2\n1,5\n") {
+        ($0.rules.key, $0.rules.merge.condition) = (["id"], sql)
+        $0.rules.merge.newer = Merge.Newer(column: "n")
+      }
+    }
+    for sql in ["true) OR (true", "n", "true; DROP TABLE t"] {
+      let refused = rule(sql)
+      #expect(refused.error?.message.hasPrefix("--update-if") == true && refused.exitCode == 64, "\(sql)")
+    }
+    #expect(rule("excluded.n < 5 -- not so many").error == nil)
+    #expect(try server.rows("SELECT * FROM t", in: url) == ["1|2"])
   }
 
   @Test("A type that is given for a column which has another is said not to apply")
@@ -146,6 +163,8 @@ struct PostgresRefusalTests {
     }
     #expect(notes(["n": "TEXT"]) == ["table public.t exists, and its column n stays numeric(10,2): --type n:TEXT is for new tables"])
     #expect(notes(["n": "NUMERIC(10,2)", "id": "INTEGER"]).isEmpty && notes(["id": "INT8", "n": "NUMERIC"]).isEmpty)
+    #expect(notes(["id": "INT4", "n": "NUMERIC(10,3)"]).count == 2)
+    #expect(notes(["id": "BIGINT", "n": "DECIMAL(10, 2)"]).isEmpty)
     #expect(notes(["id": "NO SUCH TYPE", "n": "DATE"]).count == 2)
   }
 

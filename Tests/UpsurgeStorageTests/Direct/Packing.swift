@@ -87,7 +87,7 @@ struct Packing {
     return max(1 << 20, largest * min(batchSize, max(rows.count, 1)) + 4096)
   }
 
-  /// The same rows by single-row statements.
+  /// Stores the rows by single-row statements.
   func store(_ rows: [[Value]], into database: TemporaryDatabase) throws {
     let connection = try database.open(create)
     _ = try load(connection, "t", columns, rows, mode: mode, cut: cut(rows))

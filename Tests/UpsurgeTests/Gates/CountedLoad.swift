@@ -91,7 +91,7 @@ enum Count: String, CaseIterable, Sendable {
   case operations
   /// Writes to the write-ahead log, and their bytes.
   case logWrites, logBytes
-  /// The same to the database's own file.
+  /// Writes to the database's own file, and their bytes.
   case databaseWrites, databaseBytes
   /// Writes to journals of statements, and temporary files.
   case otherWrites

@@ -7,7 +7,7 @@ enum CountedRows {
 
   /// Six columns, 60 bytes, an ascending integer key.
   static let narrow = narrowCSV(isChanged: false)
-  /// The same keys, every row with another quantity.
+  /// The keys of `narrow`, every row with another quantity.
   static let narrowChanged = narrowCSV(isChanged: true)
   static let narrowNDJSON = lines(isChanged: false) { row, bytes in
     bytes += "{\"id\":".utf8

@@ -17,7 +17,7 @@ final class MemoryStore: Store, @unchecked Sendable {
   enum Fault {
     /// The connection breaks before it: nothing stands.
     case before
-    /// It breaks behind it: all stands, and the run does not know.
+    /// The connection breaks after it: all stands, and the run does not know.
     case after
   }
 

@@ -32,7 +32,7 @@ struct StoreScenario {
   }
 
   static let columns = ["k", "g", "n", "r", "note", "at", "u", "p"]
-  /// Those of texts; `k` is one only in some tables.
+  /// Columns of texts; `k` is one only in some tables.
   static let textColumns: Set<String> = ["g", "note"]
   static let mark = "gone"
 

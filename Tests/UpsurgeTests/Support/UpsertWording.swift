@@ -27,7 +27,7 @@ struct UpsertWording: CustomTestStringConvertible, Sendable {
   var table: String
   /// The rules, for the library.
   var rules: UpsertRules
-  /// The same for the command.
+  /// The rules, for the command.
   var arguments: [String]
   /// The fields of the records.
   var columns: [String]

@@ -20,7 +20,7 @@ final class ReferenceStage: WriterStage {
   private(set) var references: OpenReferences?
   /// From where on records may have to be stored once more, because references are open.
   var hold = RecordHold()
-  /// Those records.
+  /// The records that may have to be stored once more.
   var held: HeldRecords?
   /// Which of them have set references.
   var referenceSetters: ReferenceSetters?

@@ -14,7 +14,7 @@ final class RowStateStage: WriterStage {
   var localEdits = LocalEditCounts()
   /// Records between two looks that have not become their row.
   private var unstored: Set<Int> = []
-  /// Those of the others that were stale or ignored.
+  /// Records between two looks that have become no row because they were stale or ignored.
   private var passedOver: Set<Int> = []
   /// Records of them that their row said already, where that is told of each.
   private var unwritten: Set<Int> = []

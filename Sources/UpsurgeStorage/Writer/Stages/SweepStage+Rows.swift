@@ -90,17 +90,7 @@ extension SweepStage {
   }
 
   func sweepRefusal(_ error: UpsurgeError?) -> UpsurgeError {
-    let children = plan.schema.referencingTables.joined(separator: ", ").escapedForTerminal
-    let cause =
-      children.isEmpty
-      ? error?.message ?? "" : "rows of \(children) refer to rows that are not in the delivery"
-    return UpsurgeError(
-      .guardRefused, "nothing is swept from table \(plan.schema.name.escapedForTerminal): \(cause)",
-      hint: children.isEmpty
-        ? "look at the triggers and constraints of the table"
-        : "delete or change those rows of \(children), or mirror that table in the same job, so that they go first; then run the "
-          + "job again",
-      underlyingCode: error?.underlyingCode)
+    .nothingSwept(from: plan.schema.name, children: plan.schema.referencingTables, because: error)
   }
 
   private func change(_ sql: String) throws(UpsurgeError) -> UInt64 {

@@ -42,36 +42,17 @@ extension SweepStage {
     _ rules: SnapshotRules, _ judge: (_ hasUnknownRows: Bool) throws(UpsurgeError) -> SnapshotRefusal?
   ) throws(UpsurgeError) -> UpsurgeError? {
     let name = plan.schema.name
-    let refused = try RefusalTable.all(of: name, ownedBy: rules.owner, on: connection)
-    let hash = settings.deliveryHash()
-    let known = hash.flatMap { hash in refused.first { $0.contentHash == hash } }
-    if let known, known.digest == rules.acceptedDigest {
-      acceptance.isByDigest = true
-      return nil
+    let judgement = DeliveryJudgement(
+      rules, refused: try RefusalTable.all(of: name, ownedBy: rules.owner, on: connection),
+      contentHash: settings.deliveryHash(), isTrial: settings.isDryRun)
+    let verdict = try judgement.verdict(judge) { () throws(UpsurgeError) in
+      try writer.begin()
+      return try keepUnaccepted(rules)
     }
-    let again = known.map { rules.refusalAgain($0) }
-    var found = try judge(refused.contains { !$0.areRowsKnown })
-    if found == nil, known?.guards == rules.guardWords { found = again }
-    guard let found else { return nil }
-    var refusal = found.error
-    if settings.isDryRun {
-      refusal.addWay(out: known?.digest)
-      return refusal
-    }
-    try writer.begin()
-    var delivery = RefusedDelivery(
-      contentHash: hash, digest: known?.digest ?? RefusalTable.newDigest(of: hash ?? 0),
-      guards: rules.guardWords, reason: found.reason.text, areRowsKnown: try keepUnaccepted(rules))
-    if let known, found.reason.text == again?.reason.text { delivery.reason = known.reason }
-    // Without a hash it would not be known again, so there is only to say that its rows are not known.
-    if hash != nil || !delivery.areRowsKnown {
-      try RefusalTable.write(delivery, of: name, ownedBy: rules.owner, on: connection)
-    }
-    if hash != nil {
-      acceptance.refusedDigest = delivery.digest
-      refusal.addWay(out: delivery.digest)
-    }
-    return refusal
+    if verdict.isByDigest { acceptance.isByDigest = true }
+    if let digest = verdict.refusedDigest { acceptance.refusedDigest = digest }
+    if let note = verdict.note { try RefusalTable.write(note, of: name, ownedBy: rules.owner, on: connection) }
+    return verdict.refusal
   }
 
   /// Keeps the rows of a delivery that is not accepted from counting in the next one.
@@ -97,9 +78,7 @@ extension SweepStage {
   func keepUnswept(_ rules: SnapshotRules) throws(UpsurgeError) {
     if settings.isDryRun { return }
     if try keepUnaccepted(rules) { return }
-    let delivery = RefusedDelivery(
-      digest: RefusalTable.newDigest(of: 0), guards: rules.guardWords, reason: "rows could not be swept",
-      areRowsKnown: false)
+    let delivery = DeliveryJudgement(rules, refused: [], contentHash: nil, isTrial: false).unsweptNote
     try RefusalTable.write(delivery, of: plan.schema.name, ownedBy: rules.owner, on: connection)
   }
 
@@ -111,16 +90,5 @@ extension SweepStage {
     guard try UnacceptedState.isAny(plan.schema.name, ownedBy: rules.owner, on: connection) else { return }
     try writer.begin()
     try UnacceptedState.forget(plan.schema.name, ownedBy: rules.owner, on: connection)
-  }
-}
-
-extension UpsurgeError {
-  /// Says how a delivery is let through all the same.
-  /// - Parameter digest: nil where that is not known.
-  fileprivate mutating func addWay(out digest: String?) {
-    let way: Wording =
-      digest.map { "\(.acceptDelivery, $0.escapedForTerminal) lets this one delivery through" }
-      ?? "a run without \(.dryRun) prints the digest for \(.acceptDelivery), which lets one delivery through"
-    remedy = remedy.map { "\(saying: $0); \(saying: way)" } ?? way
   }
 }

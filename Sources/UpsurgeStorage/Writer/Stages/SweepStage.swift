@@ -15,7 +15,7 @@ final class SweepStage: WriterStage {
   private(set) var seenBefore: SeenRows?
   /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
   var followsDelivery = false
-  /// Its writer, which counts the rows that go because of it.
+  /// The writer of the delivery before, which counts the rows that go because of it.
   private var writerBefore: TableWriter?
   /// Whether nothing has spoken against the sweep of this delivery.
   private var isJudged = false
@@ -230,10 +230,7 @@ final class SweepStage: WriterStage {
     let strays = try writer.count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))\(kept)")
     // One that a record has brought into the scope was another's, too.
     if strays == 0, try writer.count(rowsIn: outside + edited) == rowsOutside { return }
-    throw UpsurgeError(
-      .guardRefused,
-      "records of the delivery are about rows outside of the scope (\(scope.escapedForTerminal))",
-      hint: "correct the scope, or leave such records out of the feed")
+    throw .outside(scope: scope)
   }
 }
 

@@ -1,0 +1,68 @@
+import Upsurge
+import UpsurgeRecords
+
+/// The rows of a table that a feed is about, as SQL over that table.
+struct SweptRows: Sendable {
+  /// The table, by the schema and the name that it has during the load.
+  let quotedName: String
+  /// What stands for a row of it: the table's own name, as SQL of a scope may use it.
+  let alias: String
+  /// The columns of the key.
+  let key: [PostgresColumn]
+  /// SQL over the table: only rows for which it is true belong to the feed.
+  let scope: String?
+  let mark: RowMark?
+
+  /// `FROM` takes it.
+  var table: String { "\(quotedName) AS \(alias)" }
+
+  /// SQL that is true of the feed's rows. A comment at the end of the scope ends with its line.
+  var isInScope: String { scope.map { "(\($0)\n)" } ?? "true" }
+
+  var isOutside: String { "(\(isInScope)) IS NOT TRUE" }
+
+  /// SQL that is true of the feed's rows that are not marked as gone.
+  var isLive: String { mark.map { "\(isInScope) AND \($0.isThere)" } ?? isInScope }
+
+  /// The columns of a table of keys.
+  var keyNames: [String] { key.indices.map { "upsurge_k\($0)" } }
+
+  /// The key of a row, as a list that SELECT takes.
+  var keyList: String {
+    zip(key, keyNames).map { "\(alias).\($0.name.quotedForPostgres) AS \($1)" }.joined(separator: ", ")
+  }
+
+  /// SQL that is true of a row whose key a table of keys holds.
+  func isIn(_ keys: KeyTable) -> String {
+    let terms = zip(key, keyNames).map { "upsurge_s.\($1) = \(alias).\($0.name.quotedForPostgres)" }
+    return "EXISTS (SELECT FROM \(keys.quotedName) AS upsurge_s WHERE \(terms.joined(separator: " AND ")))"
+  }
+
+  /// SQL for a row's key as one text, as it is noted. Longer ones are noted by what stands for them: an index takes no more.
+  var keyText: String {
+    let texts = key.map { "\(alias).\($0.name.quotedForPostgres)::text" }
+    let text = texts.count == 1 ? texts[0] : "jsonb_build_array(\(texts.joined(separator: ", ")))::text"
+    return "CASE WHEN octet_length(\(text)) > 1000 THEN md5(\(text)) ELSE \(text) END"
+  }
+}
+
+/// A temporary table of keys, which goes away with the transaction.
+struct KeyTable: Sendable {
+  /// The rows that records were about.
+  static let seen = KeyTable(name: "upsurge_seen")
+  /// The rows that no record was about.
+  static let gone = KeyTable(name: "upsurge_gone")
+  /// The rows that the last commit has.
+  static let before = KeyTable(name: "upsurge_before")
+
+  let name: String
+
+  var quotedName: String { "pg_temp.\(name)" }
+
+  /// Makes it, without rows, with the types and collations of the table's own columns.
+  func creation(for rows: SweptRows) -> String {
+    "CREATE TEMPORARY TABLE \(name) ON COMMIT DROP AS SELECT \(rows.keyList) FROM \(rows.table) WITH NO DATA"
+  }
+
+  var copy: String { "COPY \(quotedName) FROM STDIN (FORMAT binary)" }
+}
