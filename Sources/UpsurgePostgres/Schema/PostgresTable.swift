@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeRecords
 import UpsurgeSQLite
 
