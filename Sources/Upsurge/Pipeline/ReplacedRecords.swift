@@ -51,7 +51,7 @@ struct ReplacedRecords {
       isOneFile
       ? "lines \(found.first.line) and \(found.second.line) of \(file(found.first.source))"
       : "line \(found.first.line) of \(file(found.first.source)) and line \(found.second.line) of \(file(found.second.source))"
-    return "\(places) both have \(found.key.escapedForTerminal), for example; "
+    return "; \(places) both have \(found.key.escapedForTerminal), for example"
   }
 
   /// - Parameter rowLimit: is asked for a number that the table's rows are not more than; nil where nobody knows one.
@@ -68,7 +68,7 @@ struct ReplacedRecords {
     return RunNote(
       .warning,
       "\(isNew ? "" : "at least ")\(Words.count(count)) of \(Words.count(ledger.read, "record")) replaced earlier ones of this "
-        + "run that have the same key (\(words)); \(example)\(.key) takes all columns that tell rows apart, in another table, as "
+        + "run that have the same key (\(words))\(example); \(.key) takes all columns that tell rows apart, in another table, as "
         + "\(table) keeps its key")
   }
 
