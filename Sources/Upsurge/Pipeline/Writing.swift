@@ -117,6 +117,7 @@ final class Writing<Transfer: StoreTransfer> {
     countSkipped()
     try checkRejectShare()
     if let said = replaced.note(of: transfer.ledger, rowLimit: { transfer.rowLimit }) { note(said) }
+    if let said = transfer.noteOfRepeatedRows { note(said) }
   }
 
   /// Before the commit, so that what a full disk refuses is not committed.
