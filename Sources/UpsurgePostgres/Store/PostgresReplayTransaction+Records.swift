@@ -19,7 +19,7 @@ extension PostgresReplayTransaction {
         tableName: table.name, targets: targets, primaryKeyColumns: table.primaryKey?.columns ?? []),
       rules: rules, blobFolder: page.options.blobFolder, byteLimit: page.options.memory.byteCount / 4)
     let target = try target(table, rules, parser.columns, targets, page.context)
-    replay.session.rights.add(table.schema, table.name, target.neededRights, isMade: false)
+    replay.session.rights.add(table.schema, table.name, target.neededRights(for: nil), isMade: false)
     try check(rules, of: target, table)
     page.table = page.context.table
     let began = MonotonicClock.seconds
