@@ -130,8 +130,10 @@ let package = Package(
 
     // Tests.
     .target(name: "FaultVFS", dependencies: ["CSQLite"], path: "Tests/FaultVFS"),
+    // Threads for tests that wait; that it is linked is enough.
+    .target(name: "TestThreads", path: "Tests/TestThreads", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
-      name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["FaultVFS", "TestThreads", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
       resources: [.copy("Fixtures")]),
     // Databases of the tests' own, and batches and rows as values.
     .target(

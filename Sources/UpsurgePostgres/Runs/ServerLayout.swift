@@ -73,8 +73,8 @@ struct ServerLayout: Sendable {
   struct Found: Sendable, Equatable {
     var schema: String
     var owner: String
-    /// Whether its triggers, rules and policies, which run with the rights of whoever stores something in it, are of somebody who has
-    /// those rights anyway: this user, a role of which the user is a member, the owner of the database, a superuser.
+    /// Whether it belongs to this user, a role of which the user is a member, the owner of the database, or a superuser. Its triggers,
+    /// rules and policies run with the rights of whoever stores something in it.
     var isTrusted: Bool
   }
 

@@ -19,7 +19,7 @@ extension PostgresReplayTransaction {
         tableName: table.name, targets: targets, primaryKeyColumns: table.primaryKey?.columns ?? []),
       rules: rules, blobFolder: page.options.blobFolder, byteLimit: page.options.memory.byteCount / 4)
     let target = try target(table, rules, parser.columns, targets, page.context)
-    replay.session.rights.add(table.schema, table.name, target.neededRights, isMade: false)
+    replay.session.rights.add(table.schema, table.name, target.neededRights(for: nil), isMade: false)
     try check(rules, of: target, table)
     page.table = page.context.table
     let began = MonotonicClock.seconds
@@ -46,7 +46,17 @@ extension PostgresReplayTransaction {
       }
     }
     page.stages = [("store", MonotonicClock.seconds - began)]
+    if room.ledger.inserted > 0 { try noteReplay(into: table) }
     return room.ledger
+  }
+
+  /// Rows that a refused delivery of a mirror has brought are no longer known.
+  private func noteReplay(into table: PostgresTable) throws(UpsurgeError) {
+    try asking { () throws(PostgresFailure) in
+      let schema = try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
+      let name = TableName(schema: table.schema, name: table.name).noteName(beside: schema)
+      try AcceptanceNotes.noteReplay(into: name, connection)
+    }
   }
 
   // MARK: - The table
@@ -124,7 +134,7 @@ extension PostgresReplayTransaction {
   ) throws(UpsurgeError) {
     if rules.expressions.isEmpty { return }
     let plan = RecordPlan(target, found: table)
-    let shape = plan.shape(of: target.columns.targets.compactMap { plan.column(of: $0)?.name })
+    let shape = plan.shapeOfGivenSQL(for: target.columns.targets.compactMap { plan.column(of: $0)?.name })
     // A check that fails would end the transaction.
     let objection = try asking { () throws(PostgresFailure) in
       try connection.run("SAVEPOINT upsurge_rules")

@@ -1,0 +1,2 @@
+// Nothing is called: that the target is linked is enough.
+#pragma once
