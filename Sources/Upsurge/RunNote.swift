@@ -16,8 +16,8 @@ public struct RunNote: Sendable {
   /// The table that it is about, of a job that has several.
   public var table: String?
 
-  /// Whether it says that values are not what they were, which is also said with `--quiet`.
-  package var isAboutValues = false
+  /// Whether it is also said with `--quiet`: values are not what they were, or something is gone that nobody keeps.
+  package var isAlwaysSaid = false
 
   /// Where in the engine it is told: notes of one place are of one kind.
   package var kind: String

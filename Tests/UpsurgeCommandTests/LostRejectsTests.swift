@@ -107,6 +107,10 @@ struct LostRejectsTests {
       #expect(outcome.talk.contains("warning: \(file) held ") == isSaid, "\(outcome.talk)")
       #expect(outcome.talk.contains(words) == isSaid, "\(outcome.talk)")
     }
+    for (text, isSaid) in [(Self.text, true), (clean, true), (clean, false)] {
+      let quiet = try load(["--key", "id", "--rejects", file, "--quiet"], text: text)
+      #expect(quiet.talk.hasPrefix("warning: \(file) held ") == isSaid && quiet.talk.isEmpty != isSaid, "\(quiet.talk)")
+    }
     let steps = ["--key", "id", "--commit-every", "1", "--rejects", scratch.file("own.ndjson")]
     let text = "id,a\n21,x\n22\n23,z\n24\n" + (25...40).map { "\($0),q\n" }.joined()
     #expect(try load(steps + ["--max-rejects", "1"], text: text).exitCode == 3)

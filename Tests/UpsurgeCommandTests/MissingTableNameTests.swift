@@ -71,4 +71,52 @@ struct MissingTableNameTests {
     #expect(
       outcome.talk.contains("if the table is missing: upsurge load d.db in in.csv …"), "\(outcome.talk)")
   }
+
+  /// What is said where standard input is read, and a file has the table's name.
+  private static let taken =
+    "orders is taken for the table, and records come from standard input; to load the file orders: upsurge load d.db orders orders\n"
+
+  @Test("Where nothing came from standard input, the table's name is said to be that of a file, too")
+  func emptyInput() throws {
+    _ = scratch.write(Self.text, to: "orders")
+    let outcome = try run(["load", "d.db", "orders"])
+    #expect(outcome.exitCode != 0 && outcome.talk.contains(Self.taken), "\(outcome.talk)")
+    #expect(try run(["load", "d.db", "orders", "orders"]).exitCode == 0)
+  }
+
+  @Test("So it is while nothing comes")
+  func waiting() throws {
+    _ = scratch.write(Self.text, to: "orders")
+    #expect(mkfifo(scratch.file("pipe"), 0o600) == 0)
+    let descriptor = open(scratch.file("pipe"), O_RDWR | O_CLOEXEC)
+    let log = scratch.file("log")
+    let child = try Command.start(
+      ["load", "d.db", "orders"], inputPath: scratch.file("pipe"),
+      script: "cd '\(scratch.path)' && exec \"$0\" \"$@\" 2> '\(log)'")
+    func talk() -> String { (try? readFile(log)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    for _ in 0..<3_000 where !talk().contains(Self.taken) { usleep(10_000) }
+    #expect(talk().contains(Self.taken), "\(talk())")
+    #expect(child.isRunning)
+    child.send(signal: SIGTERM)
+    #expect(try child.finish().exitCode == 128 + SIGTERM)
+    close(descriptor)
+    #expect(talk().components(separatedBy: Self.taken).count == 2, "\(talk())")
+  }
+
+  @Test("A file that is not there is said to be taken for the table")
+  func missingFile() throws {
+    let outcome = try run(["load", "d.db", "missing.csv.gz"])
+    #expect(outcome.exitCode != 0)
+    #expect(
+      outcome.talk.hasPrefix("warning: missing.csv.gz is taken for the table; there is no such file\n"), "\(outcome.talk)")
+  }
+
+  @Test("At a terminal a load says what it waits for, and into which table")
+  func terminal() throws {
+    let session = try Command.runOnTerminal(["load", path, "orders"], seconds: 5)
+    #expect(
+      session.screen.contains(
+        "waits for records of table orders from the terminal, which Ctrl-D ends; a SOURCE after the table is read instead"),
+      "\(session.screen)")
+  }
 }

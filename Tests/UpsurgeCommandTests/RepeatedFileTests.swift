@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// The same file once more, without a key: its rows are there twice, which a run says where the history knows the file.
+/// The same file once more, without a key: its rows are there twice. A run says so where the history knows the file, or the rows
+/// are those before them.
 @Suite("Files that are loaded again", .serialized)
 struct RepeatedFileTests {
   let scratch = Scratch()
@@ -52,9 +53,59 @@ struct RepeatedFileTests {
     #expect(again.talk.contains(": its records are added, a second time\n"), "\(again.talk)")
   }
 
-  @Test("Without the history nobody knows")
+  @Test("Without the history nobody knows the file, but the rows say it, and what helps is true")
   func unknown() throws {
-    for _ in 0..<2 { #expect(try !load("in.csv", []).talk.contains("before, by run")) }
+    #expect(try !load("in.csv", []).talk.contains("before"))
+    let trial = try load("in.csv", ["--dry-run"])
+    #expect(
+      trial.talk.contains("\(Self.had("1,000 rows", " (64 of them were compared)"))--key COLS with --create-key stores "),
+      "\(trial.talk)")
+    let again = try load("in.csv", [])
+    #expect(!again.talk.contains("before, by run"))
+    let undo = "DELETE FROM \"t\" WHERE rowid > 1000"
+    #expect(
+      again.talk.contains(
+        "\(Self.had("1,000 rows", " (64 of them were compared)"))\(undo) takes this load back, and --key COLS with --create-key stores "),
+      "\(again.talk)")
     #expect(try count() == ["2000"])
+    try Database(path).rows(undo)
+    let keyed = try load("in.csv", ["--key", "id", "--create-key"])
+    #expect(keyed.talk.contains("unchanged 1,000") && !keyed.talk.contains("of this load before"), "\(keyed.talk)")
+    #expect(try count() == ["1000"])
+  }
+
+  private static func had(_ rows: String, _ compared: String = "") -> String {
+    "warning: table t had the \(rows) of this load before\(compared), as without a key each load adds all of its records; "
+  }
+
+  @Test("So they do where others have come between, where fields are empty, and of JSON")
+  func laterRows() throws {
+    let (first, second) = ("id,a\n1,\n2,x\n3,\n", "id,a\n4,y\n5,y\n")
+    for text in [first, second] { #expect(try !load("in.csv", [], text: text).talk.contains("before")) }
+    let again = try load("in.csv", [], text: first)
+    #expect(again.talk.contains(Self.had("3 rows") + "DELETE FROM \"t\" WHERE rowid > 5 "), "\(again.talk)")
+    let next = try load("in.json", [], text: #"[{"id":1},{"id":2,"a":"x"},{"id":3}]"#)
+    #expect(next.talk.contains(Self.had("3 rows") + "DELETE FROM \"t\" WHERE rowid > 8 "), "\(next.talk)")
+  }
+
+  @Test(
+    "One row, another value and more rows than there were are not remarked on; the last ones once more are",
+    arguments: [
+      ("id,a\n1,x\n", false), ("id,a\n1,x\n2,x\n3,y\n", false), ("id,a\n1,x\n2,x\n3,x\n4,x\n", false),
+      ("id,a\n2,x\n3,x\n", true),
+    ])
+  func others(text: String, isSaid: Bool) throws {
+    _ = try load("in.csv", [], text: "id,a\n1,x\n2,x\n3,x\n")
+    let outcome = try load("other.csv", [], text: text)
+    #expect(outcome.talk.contains("of this load before") == isSaid, "\(outcome.talk)")
+  }
+
+  @Test("Columns that the file lacks may differ, and the rowid has a name that no column has taken")
+  func otherTables() throws {
+    try Database(path).rows("CREATE TABLE t(id, a, rowid TEXT DEFAULT 'n', made DEFAULT (random()))")
+    _ = try load("in.csv", [])
+    let again = try load("in.csv", [])
+    #expect(again.talk.contains("DELETE FROM \"t\" WHERE _rowid_ > 1000 takes"), "\(again.talk)")
+    #expect(try Database(path).rows("SELECT count(DISTINCT made) FROM t") == ["2000"])
   }
 }

@@ -90,7 +90,7 @@ extension LoadRun {
       .warning,
       "\(columns.count == 1 ? "a number" : "numbers") will not be written as in the input: \(values)\(more); "
         + "\(saying: types) keeps every digit")
-    said.isAboutValues = true
+    said.isAlwaysSaid = true
     note(said)
   }
 

@@ -136,11 +136,12 @@ package final class RejectFile: RejectSink {
 
   /// What an earlier load has rejected, and nobody has replayed, stands nowhere else.
   private func noteReplaced(_ byteCount: UInt64) {
-    note(
-      RunNote(
-        .warning,
-        "\(path.escapedForTerminal) held \(Words.bytes(Double(byteCount))) of earlier rejects, which are gone, as each load makes "
-          + "the file anew; replay such a file first, or give another path to \(.rejects)"))
+    var said = RunNote(
+      .warning,
+      "\(path.escapedForTerminal) held \(Words.bytes(Double(byteCount))) of earlier rejects, which are gone, as each load makes "
+        + "the file anew; replay such a file first, or give another path to \(.rejects)")
+    said.isAlwaysSaid = true
+    note(said)
   }
 
   /// - Throws: `cannotCreate` when the disk refuses.

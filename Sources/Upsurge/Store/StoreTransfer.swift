@@ -90,6 +90,10 @@ package protocol StoreTransfer: AnyObject {
   /// cost; nil where none is.
   var rowLimit: UInt64? { get }
 
+  /// What there is to say of rows that the load has added and that were there before, where that is known at no cost; nil where
+  /// nothing is to be said.
+  var noteOfRepeatedRows: RunNote? { get }
+
   /// What is left to do when somebody has seen the ledger; nil where that is nothing. Asked at the end.
   var ending: RunEnding? { get }
 
@@ -111,6 +115,7 @@ extension StoreTransfer {
   package func awaitStored() throws(UpsurgeError) {}
   package func reconsider() throws(UpsurgeError) {}
   package var rowLimit: UInt64? { nil }
+  package var noteOfRepeatedRows: RunNote? { nil }
   package var mustBeginAgain: Bool { false }
   package var setUpSeconds: Double { 0 }
   package var chunks: DeliveryChunks? { nil }

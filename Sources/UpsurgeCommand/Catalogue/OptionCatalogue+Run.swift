@@ -80,7 +80,7 @@ extension OptionCatalogue {
       help: "Write a JSON summary to this file. - is standard output."),
     OptionSpecification(
       .quiet, of: .output, .flag, letter: "q",
-      help: "Say nothing but errors, and that values were respelled."),
+      help: "Say nothing but errors, respelled values and lost rejects."),
     OptionSpecification(.verbose, of: .output, .flag, letter: "v", help: "Say more."),
     OptionSpecification(
       .progress, of: .output, .value(ProgressPolicy.self), named: "WHEN",

@@ -67,12 +67,15 @@ struct LoadCommand: ParsableCommand {
       return try output.openSummary()
     }
     let terminal = Terminal(output: output)
-    noteInput(terminal)
+    let wait = noteInput(terminal)
     let control = RunControl()
     Signals.forward(to: control)
     var (isReported, isPrinted) = (true, true)
     let summary = job.run(
-      control: control, note: terminal.note, tick: { terminal.show($0) },
+      control: control, note: terminal.note, tick: { progress in
+        terminal.show(progress)
+        wait?.note(progress)
+      },
       report: { summary in
         terminal.clearProgress()
         if let explanation = summary.explanation {
@@ -85,61 +88,12 @@ struct LoadCommand: ParsableCommand {
         isReported = file?.write(summary.json) ?? true
         return isReported
       })
+    wait?.note(summary)
     var code = summary.exitCode
     if !isPrinted, code == 0 { code = 73 }
     // The rows are committed; only the report of it failed.
     if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
-  }
-
-  /// Whether what stands in the table's place is a file, as it is where the table was forgotten.
-  private var isTableAFile: Bool {
-    var status = stat()
-    return stat(table, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
-
-  /// A name with these signs is a file's rather than a table's.
-  private var looksLikeAFile: Bool { table.contains { "./".contains($0) } }
-
-  /// The command with a table before the file that stands in its place. The table is called as the file, up to its first dot.
-  private var meantCommand: String {
-    let name = table.split(separator: "/").last?.prefix { $0 != "." } ?? ""
-    let isPlain = name.first?.isLetter == true && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
-    // The database may be a URL with a password.
-    let shown = SourceName.redacted(database).quotedForShell
-    return "upsurge load \(shown) \(isPlain ? String(name) : "TABLE") \(table.quotedForShell)"
-  }
-
-  /// - Throws: `ValidationError` where a URL stands in the table's place; and where the table is missing, and nothing but a person
-  ///   would be read from.
-  private func checkTable() throws {
-    // It may hold a password, so it is not repeated.
-    if table.contains("://") {
-      throw ValidationError(
-        """
-        a URL stands where the table is named
-          fix: upsurge load DATABASE TABLE SOURCE: the URL of a server comes first, and what is read comes last
-        """)
-    }
-    guard sources.isEmpty, isTableAFile, looksLikeAFile || isatty(STDIN_FILENO) == 1 else { return }
-    throw ValidationError(
-      """
-      \(table.escapedForTerminal) is a file, and no table is named
-        fix: \(meantCommand); a table of that name: give - after it for standard input
-      """)
-  }
-
-  /// Says what a run waits for at a terminal, and that a table is called as a file is.
-  private func noteInput(_ terminal: Terminal) {
-    if !sources.isEmpty && isTableAFile && looksLikeAFile {
-      terminal.note(
-        RunNote(
-          .warning,
-          "\(table.escapedForTerminal) is taken for the table, and is a file; if the table is missing: \(meantCommand) …"))
-    }
-    if sources.isEmpty && isatty(STDIN_FILENO) == 1 {
-      terminal.note(RunNote(.info, "waits for records from the terminal, which Ctrl-D ends; a SOURCE after the table is read instead"))
-    }
   }
 
   private static var folder: String {

@@ -104,7 +104,7 @@ final class Terminal: Sendable {
   /// A line that a stage wants said.
   var note: @Sendable (RunNote) -> Void {
     { [self] note in
-      guard !isQuiet || note.isAboutValues, isVerbose || note.level != .detail else { return }
+      guard !isQuiet || note.isAlwaysSaid, isVerbose || note.level != .detail else { return }
       if isVerbose || noteCounts.withLock({ $0.take(note) }) { show(note) }
     }
   }

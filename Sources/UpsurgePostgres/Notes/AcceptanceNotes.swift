@@ -68,6 +68,22 @@ struct AcceptanceNotes {
 
   static let now = "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
+  /// Says that a replay has stored records into a table, some of which a refused delivery may have brought; part of the
+  /// transaction that is open.
+  /// - Parameter table: as notes name it.
+  static func noteReplay(into table: String, _ connection: PostgresConnection) throws(PostgresFailure) {
+    for refusals in try StateTable.found(RefusalTable.notes, connection) {
+      var owners: Set<String> = []
+      for notes in [refusals, StateTable(rowNotes, schema: refusals.schema)] where try notes.exists(connection) {
+        let sql = "SELECT DISTINCT owned_by FROM \(notes.quotedName) WHERE \"table\" = $1"
+        for row in try connection.run(sql, [.text(table)]).rows { owners.insert(row.text(0) ?? "") }
+      }
+      for owner in owners {
+        try AcceptanceNotes(schema: refusals.schema, table: table, owner: owner).write(.storedByReplay, connection)
+      }
+    }
+  }
+
   // MARK: - Rows
 
   /// Whether earlier deliveries have left rows that count for no guard.

@@ -104,13 +104,18 @@ package struct NewTable: Sendable, Equatable {
 
   /// What its key will be.
   func futureKey(of table: PostgresTable) -> PostgresIndex? {
-    if key.isEmpty { return nil }
-    let parts = key.map { name in
-      PostgresIndex.Part(
-        column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
+    key.isEmpty ? nil : PostgresIndex(named: keyName, on: key, of: table, isPrimary: true)
+  }
+}
+
+extension PostgresIndex {
+  /// A key on columns that is yet to be made.
+  init(named name: String, on columns: [String], of table: PostgresTable, isPrimary: Bool = false) {
+    let parts = columns.map { name in
+      Part(column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
     }
-    return PostgresIndex(
-      name: keyName, parts: parts, isPrimary: true, isValid: true, isImmediate: true, predicate: nil,
+    self.init(
+      name: name, parts: parts, isPrimary: isPrimary, isValid: true, isImmediate: true, predicate: nil,
       treatsNullsAsEqual: false)
   }
 }

@@ -12,6 +12,9 @@ package struct TransactionSettings: Sendable, Equatable {
   package var plansForSortedKeys = false
   /// Whether the commit waits for the server's disk; false loses the last commits when the server loses its power, and no more.
   package var isDurable = true
+  /// The table that is swept at the end, quoted: no other sweep of it goes on at the same time. Else neither would see the rows that the
+  /// other one brings, and both would stay. Readers and writers are not kept waiting.
+  package var sweptTable: String?
 
   package init() {}
 
@@ -22,9 +25,14 @@ package struct TransactionSettings: Sendable, Equatable {
     SET LOCAL work_mem = '\(workMemory)'; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC';
     SET LOCAL intervalstyle = 'postgres'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on;
-    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")\(planning)
+    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")\(planning)\(lock)
     """
   }
 
   private var planning: String { plansForSortedKeys ? "; SET LOCAL random_page_cost = 1.1; SET LOCAL jit = off" : "" }
+
+  /// Taken before the transaction sees anything, so that it sees what the one before has left.
+  private var lock: String {
+    sweptTable.map { "; LOCK TABLE ONLY \($0) IN SHARE UPDATE EXCLUSIVE MODE" } ?? ""
+  }
 }

@@ -19,7 +19,7 @@ extension PostgresReplayTransaction {
         tableName: table.name, targets: targets, primaryKeyColumns: table.primaryKey?.columns ?? []),
       rules: rules, blobFolder: page.options.blobFolder, byteLimit: page.options.memory.byteCount / 4)
     let target = try target(table, rules, parser.columns, targets, page.context)
-    replay.session.rights.add(table.schema, table.name, target.neededRights, isMade: false)
+    replay.session.rights.add(table.schema, table.name, target.neededRights(for: nil), isMade: false)
     try check(rules, of: target, table)
     page.table = page.context.table
     let began = MonotonicClock.seconds
@@ -46,7 +46,17 @@ extension PostgresReplayTransaction {
       }
     }
     page.stages = [("store", MonotonicClock.seconds - began)]
+    if room.ledger.inserted > 0 { try noteReplay(into: table) }
     return room.ledger
+  }
+
+  /// Rows that a refused delivery of a mirror has brought are no longer known.
+  private func noteReplay(into table: PostgresTable) throws(UpsurgeError) {
+    try asking { () throws(PostgresFailure) in
+      let schema = try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
+      let name = TableName(schema: table.schema, name: table.name).noteName(beside: schema)
+      try AcceptanceNotes.noteReplay(into: name, connection)
+    }
   }
 
   // MARK: - The table

@@ -1,6 +1,7 @@
 import Upsurge
 import UpsurgeRecords
 import UpsurgeState
+import UpsurgeStorage
 
 #if canImport(Glibc)
   import Glibc
@@ -15,7 +16,6 @@ extension PostgresStore {
   ) throws(UpsurgeError) -> RunTransactions {
     let options = job.options
     let isTrial = options.output.dryRun != nil
-    noteRights(for: table, runs: !isTrial)
     var preparations: [String] = []
     if var making = table.making {
       making.isKeyedFirst =
@@ -107,6 +107,8 @@ extension PostgresStore {
     settings.isDurable = transaction.durability != .off
     settings.plansForSortedKeys = capabilities.family == .postgreSQL
     if let found = table.found {
+      let sweep = job.options.delivery.rules.snapshot?.sweep ?? .none
+      if sweep != .none, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
       settings.needsSnapshot =
@@ -161,23 +163,31 @@ extension PostgresStore {
   ) throws(UpsurgeError) -> SweepTarget? {
     if rules.sweep == .none { return nil }
     let shown = noteName(of: table.name)
+    if let scope = rules.scope { try check(scope: scope, of: table.found, orOf: table.making) }
     guard let found = table.found else {
-      guard let making = table.making, !making.key.isEmpty else { throw .sweepWithoutKey(of: shown) }
-      return SweepTarget(shown, making: making.ownQuotedName, keyNames: making.key, rules: rules)
+      guard let making = table.making else { throw .sweepWithoutKey(of: shown) }
+      return try SweepTarget(shown, making: making, rules: rules, capabilities)
     }
     let plan = RecordPlan(table, found: found)
-    if let scope = rules.scope, let key = plan.key, let names = key.columns {
-      try check(scope: scope, RecordShape(found, key: key, columns: names, rules: OrderedRules()))
-    }
-    return try SweepTarget(shown, of: found, key: plan.key, rules: rules, capabilities) { name in
+    var key = plan.key
+    if case .future(let names) = table.key { key = key ?? PostgresIndex(named: "", on: names, of: found) }
+    return try SweepTarget(shown, of: found, key: key, rules: rules, capabilities) { name in
       table.columns.targets.firstIndex { plan.column(of: $0)?.name == name }
     }
   }
 
+  /// - Parameter making: what is made where the table is not there yet.
   /// - Throws: `usage` for a scope that is not one condition over the table's rows.
-  func check(scope: String, _ shape: RecordShape) throws(UpsurgeError) {
-    let objection = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
-      try ExpressionCheck(shape).objection(toScope: scope, connection)
+  func check(scope: String, of table: PostgresTable?, orOf making: NewTable? = nil) throws(UpsurgeError) {
+    let objection = try session.reading(lockTimeout: lockTimeout) {
+      (connection) throws(PostgresFailure) -> UpsurgeError? in
+      var found = table
+      if found == nil { found = try trial(of: making, connection) }
+      guard let found, let column = found.columns.first else { return nil }
+      var rules = OrderedRules()
+      rules.tableName = making?.name
+      let shape = RecordShape(found, key: nil, columns: [column.name], rules: rules)
+      return try ExpressionCheck(shape).objection(toScope: scope, connection)
     }
     if let objection { throw objection }
   }
@@ -193,14 +203,15 @@ extension PostgresStore {
   }
 
   /// Notes what the run needs, for the hint of what the server refuses.
-  private func noteRights(for table: TargetTable, runs keepsRuns: Bool) {
-    let place = runs(beside: table.name)
+  func noteRights(for table: TargetTable) {
+    let snapshot = job.options.delivery.rules.snapshot
     session.rights = WantedRights()
     session.rights.add(
-      table.name.schema ?? place.schema, table.name.name, table.neededRights, isMade: table.making != nil)
-    guard keepsRuns else { return }
-    session.rights.add(
-      place.schema, PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
+      table.name.schema ?? defaultSchema, table.name.name, table.neededRights(for: snapshot?.sweep), isMade: table.making != nil)
+    if job.options.output.dryRun != nil { return }
+    var names = [PostgresRuns.name]
+    if snapshot != nil { names += UnacceptedState.layouts.map(\.name) }
+    for name in names { noteRights(for: name, beside: table.name) }
     if job.options.rejects.target == .table { noteRights(for: rejectTables(beside: table.name)) }
   }
 
@@ -209,6 +220,11 @@ extension PostgresStore {
     session.rights.add(
       rejects.schema, OwnTable.rejectContexts.rawValue, ["SELECT", "INSERT", "UPDATE"], isMade: true)
     session.rights.add(rejects.schema, OwnTable.rejects.rawValue, ["INSERT"], isMade: true)
+  }
+
+  /// Notes what is needed of one of the engine's own tables.
+  func noteRights(for name: String, beside table: TableName) {
+    session.rights.add(stateSchema(beside: table), name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: true)
   }
 
   private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {

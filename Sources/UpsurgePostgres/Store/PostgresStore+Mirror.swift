@@ -16,6 +16,8 @@ extension PostgresStore: MirrorShelf {
   func write(_ rows: [[SQLValue]], in notes: NoteTable, of table: String) throws(UpsurgeError) {
     let place = try place(of: TableName(table))
     let stored = StateTable(notes, schema: stateSchema(beside: place))
+    session.rights = WantedRights()
+    noteRights(for: notes.name, beside: place)
     let named = rows.map { row in [.text(noteName(of: place))] + row.dropFirst() }
     try session.asking { (connection) throws(PostgresFailure) in
       try stored.make(connection)
@@ -82,7 +84,8 @@ extension PostgresStore: MirrorShelf {
         CASE f.confdeltype WHEN 'a' THEN 'NO ACTION' WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL'
           ELSE 'SET DEFAULT' END AS action, f.conname
       FROM pg_constraint AS f JOIN pg_class AS c ON c.oid = f.\(other) JOIN pg_namespace AS n ON n.oid = c.relnamespace
-      WHERE f.\(own) = \(oid) AND f.contype = 'f'
+      WHERE f.\(own) = \(oid) AND f.contype = 'f' AND NOT EXISTS (
+        SELECT FROM pg_constraint AS p WHERE p.oid = f.conparentid AND p.\(own) = f.\(own))
       """
     }
     return rows(true, own: "conrelid", other: "confrelid") + " UNION ALL "
@@ -90,15 +93,13 @@ extension PostgresStore: MirrorShelf {
   }
 
   func check(scope: String, of table: String) throws(UpsurgeError) {
-    guard let found = try catalogued(table), let column = found.columns.first else { return }
-    let shape = RecordShape(found, key: nil, columns: [column.name], rules: OrderedRules())
-    try check(scope: scope, shape)
+    try check(scope: scope, of: try catalogued(table))
   }
 
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool {
     guard let found = try catalogued(table) else { return false }
     return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
-      try connection.run("SELECT EXISTS (SELECT FROM \(found.quotedName))", []).first?.flag(0) ?? false
+      try connection.run("SELECT EXISTS (SELECT FROM \(found.ownRows))", []).first?.flag(0) ?? false
     }
   }
 
@@ -112,7 +113,7 @@ extension PostgresStore: MirrorShelf {
 
   /// What follows FROM. A comment at the end of the scope ends with its line.
   private static func rows(of table: PostgresTable, where scope: String?) -> String {
-    "\(table.quotedName) AS \(table.name.quotedForPostgres)" + (scope.map { " WHERE (\($0)\n)" } ?? "")
+    "\(table.ownRows) AS \(table.name.quotedForPostgres)" + (scope.map { " WHERE (\($0)\n)" } ?? "")
   }
 
   func forget(

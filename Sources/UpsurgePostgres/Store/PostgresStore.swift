@@ -8,7 +8,7 @@ final class PostgresStore: Store {
   let session: ServerSession
   let capabilities: Capabilities
   /// Where names without a schema are made.
-  private let defaultSchema: String
+  let defaultSchema: String
   let name: TableName
 
   /// Connects, and refuses what cannot be done there before anything is read.
@@ -85,11 +85,7 @@ final class PostgresStore: Store {
   }
 
   /// What notes and messages call a table: with its schema, where that is not the one of names without.
-  func noteName(of table: TableName) -> String {
-    func part(_ name: String) -> String { name.contains(".") ? "\"\(name)\"" : name }
-    guard let schema = table.schema, schema != defaultSchema else { return part(table.name) }
-    return "\(part(schema)).\(part(table.name))"
-  }
+  func noteName(of table: TableName) -> String { table.noteName(beside: defaultSchema) }
 
   func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] {
     let wanted = try place(of: TableName(table))
@@ -196,7 +192,8 @@ final class PostgresStore: Store {
       place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty,
       options: options, session: session)
     if let found {
-      try found.checkTakesRecords(by: options.rules)
+      try found.checkTakesRecords(
+        by: options.rules, sweep: options.delivery.rules.snapshot?.sweep ?? .none)
       if wasMade { try checkOnlyTable(place) }
       return try preparation.existing(found)
     }

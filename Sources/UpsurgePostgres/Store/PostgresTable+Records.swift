@@ -2,9 +2,11 @@ import Upsurge
 import UpsurgeRecords
 
 extension PostgresTable {
-  /// - Parameter rules: of the records that are to go there.
+  /// - Parameters:
+  ///   - rules: of the records that are to go there.
+  ///   - sweep: what becomes of other rows.
   /// - Throws: `usage` for what no record can be stored in, or not in one transaction.
-  func checkTakesRecords(by rules: UpsertRules) throws(UpsurgeError) {
+  func checkTakesRecords(by rules: UpsertRules, sweep: RowSweep = .none) throws(UpsurgeError) {
     let shown = TableName(schema: schema, name: name).shown.escapedForTerminal
     switch kind {
     case .materializedView:
@@ -32,12 +34,12 @@ extension PostgresTable {
         .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
         hint: "load each partition on its own server")
     }
-    try checkRules(against: rules, hasKey: hasKey, shown)
+    try checkRules(against: rules, sweep, hasKey: hasKey, shown)
   }
 
   /// - Throws: `usage` for a rule that PostgreSQL does not combine with statements that count what they store.
   private func checkRules(
-    against given: UpsertRules, hasKey: Bool, _ shown: String
+    against given: UpsertRules, _ sweep: RowSweep, hasKey: Bool, _ shown: String
   ) throws(UpsurgeError) {
     let events: Set<PostgresRule.Event> =
       switch given.mode ?? (hasKey ? .upsert : .insert) {
@@ -47,7 +49,14 @@ extension PostgresTable {
       default: [.insert, .update]
       }
     let deletes: Set<PostgresRule.Event> = given.tombstone == nil ? [] : [.delete]
-    guard let rule = rules.first(where: { events.union(deletes).contains($0.event) }) else { return }
+    let sweeps: Set<PostgresRule.Event> =
+      switch sweep {
+      case .none: []
+      case .hard: [.delete]
+      case .soft: [.update]
+      }
+    let all = events.union(deletes).union(sweeps)
+    guard let rule = rules.first(where: { all.contains($0.event) }) else { return }
     throw UpsurgeError(
       .usage,
       "\(shown) has the rule \(rule.name.escapedForTerminal) on \(rule.event.rawValue), and what a rule stores cannot be counted",

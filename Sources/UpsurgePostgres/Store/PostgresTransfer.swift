@@ -61,6 +61,7 @@ final class PostgresTransfer: StoreTransfer {
     var table = table
     (self.store, self.context) = (store, context)
     let options = context.options
+    store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     // Judged before the run is written down: a run that never begins leaves no row.
     snapshot = try store.snapshotSweep(of: table, context)

@@ -38,6 +38,12 @@ struct TableName: Equatable {
   /// For messages: `sales.orders`.
   var shown: String { (schema.map { $0 + "." } ?? "") + name }
 
+  /// What notes of mirrors call it.
+  /// - Parameter defaultSchema: where names without a schema are made.
+  func noteName(beside defaultSchema: String) -> String {
+    Self.asSource(schema: schema == defaultSchema ? nil : schema, name: name)
+  }
+
   /// The name by which a table is found, with quotes where it has a dot of its own.
   /// - Parameter schema: nil where `search_path` finds it.
   static func asSource(schema: String?, name: String) -> String {

@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeRecords
 
 /// What a load asks of its tables; where a right is missing, the GRANT that gives it.
@@ -60,8 +61,8 @@ struct WantedRights {
 }
 
 extension TargetTable {
-  /// What its mode does with rows.
-  var neededRights: [String] {
+  /// What its mode and a sweep do with rows.
+  func neededRights(for sweep: RowSweep?) -> [String] {
     var rights: [String] =
       switch mode {
       case .insert: ["INSERT"]
@@ -70,7 +71,13 @@ extension TargetTable {
       case .update: ["SELECT", "UPDATE"]
       case .delete: ["SELECT", "DELETE"]
       }
-    if given.tombstone != nil, mode != .delete { rights.append("DELETE") }
+    var others = given.tombstone == nil ? [] : ["DELETE"]
+    switch sweep {
+    case .hard: others += ["SELECT", "DELETE"]
+    case .soft: others += ["SELECT", "UPDATE"]
+    case .none?, nil: break
+    }
+    for right in others where !rights.contains(right) { rights.append(right) }
     return rights
   }
 }

@@ -9,7 +9,7 @@ struct SeenKeys: ~Copyable {
   private var numbers: SeenNumbers?
 
   private static let pieceByteCount = 256 << 10
-  /// Values that only the server can read wait here.
+  /// Values that the server makes keys of wait here.
   private static let texts = "upsurge_seen_texts"
 
   /// - Parameters:
@@ -38,20 +38,16 @@ struct SeenKeys: ~Copyable {
   }
 
   /// Adds the keys of some records.
+  /// - Parameter mayFail: whether the table has refused some of the batch: their keys may be none, too.
   /// - Returns: how many have a key that is not one of any row.
   mutating func add(
-    _ records: [Int32], of batch: borrowing Batch, _ connection: PostgresConnection
+    _ records: [Int32], of batch: borrowing Batch, mayFail: Bool, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Int {
     let faults = encoded.fill(batch, 0..<records.count, only: records)
     if encoded.count == 0 { return faults.count }
     if try note(connection) { return faults.count }
-    let types = encoded.shape.binaryColumns
-    if types.contains(where: { $0.form == .castText }) {
-      try addTexts(types, connection)
-    } else {
-      _ = try connection.beginCopy(KeyTable.seen.copy)
-      try send(connection)
-    }
+    if mayFail { return faults.count + (try addReadable(0..<encoded.count, connection)) }
+    try add(0..<encoded.count, connection)
     return faults.count
   }
 
@@ -66,24 +62,48 @@ struct SeenKeys: ~Copyable {
     return numbers != nil
   }
 
-  /// Sends the values as texts where the client cannot read them; a statement makes keys of them.
-  private func addTexts(_ types: [BinaryColumn], _ connection: PostgresConnection) throws(PostgresFailure) {
-    let columns = zip(rows.key, zip(types, rows.keyNames)).map { column, other in
-      "\(rows.alias).\(column.name.quotedForPostgres)::\(other.0.stagingType) AS \(other.1)"
+  /// Adds keys, but for those that the server cannot read: a part with such a one is taken back, and comes again in halves.
+  /// - Returns: how many it cannot read.
+  private func addReadable(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) -> Int {
+    let isAdded = try Savepoints.unbounded.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
+      try add(part, connection)
+      return true
     }
-    _ = try connection.beginCopy(
-      "CREATE TEMPORARY TABLE \(Self.texts) ON COMMIT DROP AS SELECT \(columns.joined(separator: ", ")) FROM \(rows.table) WITH NO DATA;"
-        + " COPY pg_temp.\(Self.texts) FROM STDIN (FORMAT binary)")
-    try send(connection)
-    let keys = zip(rows.key, rows.keyNames).map { "\($1)::\($0.typeName)" }.joined(separator: ", ")
-    try connection.run(
-      "INSERT INTO \(KeyTable.seen.quotedName) SELECT \(keys) FROM pg_temp.\(Self.texts); DROP TABLE pg_temp.\(Self.texts)")
+    if isAdded != nil { return 0 }
+    if part.count == 1 { return 1 }
+    let middle = part.lowerBound + part.count / 2
+    let before = try addReadable(part.lowerBound..<middle, connection)
+    return before + (try addReadable(middle..<part.upperBound, connection))
   }
 
-  private func send(_ connection: PostgresConnection) throws(PostgresFailure) {
+  private func add(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let columns = encoded.shape.columns
+    if zip(columns, encoded.shape.binaryColumns).contains(where: { $0.isDomain || $1.form == .castText }) {
+      return try addTexts(part, connection)
+    }
+    _ = try connection.beginCopy(KeyTable.seen.copy)
+    try send(part, connection)
+  }
+
+  /// Sends values that are not of the key's types yet; a statement makes keys of them, as it would of those of a row.
+  private func addTexts(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let (shape, texts) = (encoded.shape, "pg_temp.\(Self.texts)")
+    let list = zip(shape.columns, shape.binaryColumns).map { column, binary in
+      let name = column.name.quotedForPostgres
+      return "\(rows.alias).\(name)::\(binary.stagingType) AS \(name)"
+    }
+    _ = try connection.beginCopy(
+      "CREATE TEMPORARY TABLE \(Self.texts) ON COMMIT DROP AS SELECT \(list.joined(separator: ", ")) FROM \(rows.table) WITH NO DATA;"
+        + " COPY \(texts) FROM STDIN (FORMAT binary)")
+    try send(part, connection)
+    try connection.run(
+      "INSERT INTO \(KeyTable.seen.quotedName) SELECT \(shape.rawValues("s")) FROM \(texts) AS s; DROP TABLE \(texts)")
+  }
+
+  private func send(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) {
     var piece = RowBuffer(capacity: Self.pieceByteCount * 2)
     piece.appendCopyHeader()
-    for index in 0..<encoded.count {
+    for index in part {
       let row = encoded.row(index)
       piece.append(row.assumingMemoryBound(to: UInt8.self))
       if piece.count >= Self.pieceByteCount {

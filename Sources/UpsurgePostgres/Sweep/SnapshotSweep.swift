@@ -2,7 +2,7 @@ import Upsurge
 import UpsurgeRecords
 import UpsurgeStorage
 
-/// What becomes of rows that a snapshot no longer has; lives on the writing thread, within the only transaction of a delivery.
+/// What becomes of rows that a snapshot no longer has; for one thread at a time, within the only transaction of a delivery.
 ///
 ///     begin    before the first record: counts the rows that were there
 ///     note     after each batch: the keys of its records go up into a temporary table
@@ -103,7 +103,7 @@ final class SnapshotSweep {
     unreadableCount += UInt64(unreadable.count + parserCount)
     if seen == nil || records.isEmpty { return }
     let readable = records.filter { !unreadable.contains($0) }.map { Int32(truncatingIfNeeded: $0) }
-    unreadableCount += UInt64(try seen!.add(readable, of: batch, connection))
+    unreadableCount += UInt64(try seen!.add(readable, of: batch, mayFail: !rejected.isEmpty, connection))
   }
 
   /// Whether the key of a record cannot be one of any row.
@@ -241,11 +241,14 @@ final class SnapshotSweep {
     try connection.run("SAVEPOINT upsurge_sweep")
     do throws(PostgresFailure) {
       let countBefore = target.isReferredToByItself ? try connection.run(count, []).first?.integer(0) ?? 0 : 0
-      var swept = 0
-      if goneCount > 0 {
-        let condition = "(\(rows.isLive)) AND \(rows.isIn(.gone))"
-        let change = rows.mark.map { "UPDATE \(rows.table) SET \($0.name) = \($0.gone)" } ?? "DELETE FROM \(rows.table)"
-        swept = try connection.run("\(change) WHERE \(condition)", []).affectedCount
+      let swept = goneCount > 0 ? try removeGone(rows, connection) : 0
+      if swept < goneCount {
+        // Others may have removed some of them meanwhile.
+        let keptCount = try countGone(rows, connection)
+        if keptCount > 0 {
+          try connection.run(Self.takingBack)
+          return .rowsKept(in: target.name, keptCount, of: goneCount)
+        }
       }
       if let mark = rows.mark {
         let condition = "(\(rows.isInScope)) AND NOT \(mark.isThere) AND \(rows.isIn(.seen))"
@@ -267,15 +270,43 @@ final class SnapshotSweep {
     }
   }
 
+  /// - Returns: how many rows have gone, or were marked.
+  private func removeGone(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int {
+    let change =
+      rows.mark.map { "UPDATE \(rows.table) SET \($0.name) = \($0.gone)" } ?? "DELETE FROM \(rows.table)"
+    var count = 0
+    for condition in Self.conditions(of: rows) {
+      count += try connection.run("\(change) WHERE \(condition)", []).affectedCount
+    }
+    return count
+  }
+
+  /// Rows that were to go, and are there.
+  private func countGone(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> UInt64 {
+    var count: Int64 = 0
+    for condition in Self.conditions(of: rows) {
+      count += try connection.run("SELECT count(*) FROM \(rows.table) WHERE \(condition)", []).first?.integer(0) ?? 0
+    }
+    return UInt64(count)
+  }
+
+  /// SQL for the rows that are to go, each in one of these: a comparison that finds NULL is no join.
+  private static func conditions(of rows: SweptRows) -> [String] {
+    [rows.isIn(.gone), rows.isWithoutKey(in: .gone)].compactMap { $0 }.map { "(\(rows.isLive)) AND \($0)" }
+  }
+
+  private static let takingBack = Savepoints.takingBack("upsurge_sweep")
+
   private func takeBack(
     _ target: SweepTarget, _ failure: PostgresFailure?, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> UpsurgeError {
-    try connection.run("ROLLBACK TO SAVEPOINT upsurge_sweep; RELEASE SAVEPOINT upsurge_sweep")
+    try connection.run(Self.takingBack)
     var children: [String] = []
     if failure?.sqlState == "23503" || failure == nil, let oid = target.oid {
       let sql = """
         SELECT DISTINCT c.relname FROM pg_constraint AS f JOIN pg_class AS c ON c.oid = f.conrelid
-        WHERE f.confrelid = \(oid) AND f.contype = 'f' ORDER BY 1
+        WHERE f.confrelid = \(oid) AND f.contype = 'f' AND NOT EXISTS (
+          SELECT FROM pg_constraint AS p WHERE p.oid = f.conparentid AND p.confrelid = f.confrelid) ORDER BY 1
         """
       children = try connection.run(sql, []).rows.compactMap { $0.text(0) }
     }

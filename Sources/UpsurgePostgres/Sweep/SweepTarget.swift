@@ -26,22 +26,25 @@ extension SweepTarget {
   ) throws(UpsurgeError) {
     try Self.check(name, table, capabilities)
     guard let key else { throw .sweepWithoutKey(of: name) }
-    guard let names = key.columns, key.predicate == nil, !key.treatsNullsAsEqual else {
+    let columns = key.parts.compactMap { $0.column.flatMap(table.column) }
+    let findsNull = key.treatsNullsAsEqual && !columns.allSatisfy(\.isNotNull)
+    guard let names = key.columns, key.predicate == nil, !findsNull else {
       throw UpsurgeError(
         .usage,
         "table \(name.escapedForTerminal) cannot be swept by the key \(key.name.escapedForTerminal): only a key of whole columns, for all rows, finds "
           + "each record's row again",
         hint: "name columns that have a PRIMARY KEY or UNIQUE index together")
     }
-    let columns = names.compactMap { table.column($0) }
     let slots = names.compactMap(slot)
     guard columns.count == names.count, slots.count == names.count else { throw .sweepWithoutKey(of: name) }
     var mark: RowMark?
     if case .soft(let column) = rules.sweep { mark = try RowMark(column, in: table, key: names) }
     self.name = name
+    let shape = RecordShape(table, key: key, columns: names, rules: OrderedRules())
     rows = SweptRows(
-      quotedName: table.quotedName, alias: table.name.quotedForPostgres, key: columns, scope: rules.scope, mark: mark)
-    keys = (RecordShape(table, key: key, columns: names, rules: OrderedRules()), slots)
+      quotedName: table.ownRows, alias: table.name.quotedForPostgres, key: columns,
+      collations: key.parts.map(shape.collating), scope: rules.scope, mark: mark)
+    keys = (shape, slots)
     isReferredToByItself = table.constraints.contains { constraint in
       if case .foreignKey(_, isOwnTable: true) = constraint.kind { return true }
       return false
@@ -49,8 +52,9 @@ extension SweepTarget {
     oid = table.oid
   }
 
+  /// - Parameter table: nil where the run makes it.
   private static func check(
-    _ name: String, _ table: PostgresTable, _ capabilities: Capabilities
+    _ name: String, _ table: PostgresTable?, _ capabilities: Capabilities
   ) throws(UpsurgeError) {
     let hint: Wording = "\(saying: Wording("sweep: none")) leaves rows alone"
     let shown = name.escapedForTerminal
@@ -60,25 +64,29 @@ extension SweepTarget {
         "table \(shown) cannot be swept: \(capabilities.family == .postgreSQL ? "the user may make no temporary table, which holds the keys of the delivery" : "that is not done on \(capabilities.family.name) yet")",
         hint: hint)
     }
+    guard let table else { return }
     guard table.kind == .table || table.kind == .partitioned, !table.hasForeignPartitions else {
       throw UpsurgeError(.usage, "\(shown) cannot be swept: its rows cannot be told apart", hint: hint)
     }
   }
 
   /// Of a table that the run makes.
-  /// - Parameters:
-  ///   - quotedName: what it is called as long as it is filled.
-  ///   - keyNames: the columns of its key.
-  init(_ name: String, making quotedName: String, keyNames: [String], rules: SnapshotRules) {
+  /// - Throws: `usage` where the rows of the next delivery could not be told apart.
+  init(
+    _ name: String, making: NewTable, rules: SnapshotRules, _ capabilities: Capabilities
+  ) throws(UpsurgeError) {
+    try Self.check(name, nil, capabilities)
+    if making.key.isEmpty { throw .sweepWithoutKey(of: name) }
     self.name = name
-    let columns = keyNames.map { name in
+    let columns = making.key.map { name in
       PostgresColumn(
         number: 0, name: name, type: 0, typeName: "", baseType: 0, modifier: -1, isDomain: false, isNotNull: true,
         hasEquality: true)
     }
     // No row of it is marked yet.
     rows = SweptRows(
-      quotedName: quotedName, alias: name.quotedForPostgres, key: columns, scope: rules.scope, mark: nil)
+      quotedName: making.ownQuotedName, alias: making.name.quotedForPostgres, key: columns,
+      collations: columns.map { _ in "" }, scope: rules.scope, mark: nil)
     keys = nil
     isReferredToByItself = false
     oid = nil

@@ -3,12 +3,14 @@ import UpsurgeRecords
 
 /// The rows of a table that a feed is about, as SQL over that table.
 struct SweptRows: Sendable {
-  /// The table, by the schema and the name that it has during the load.
+  /// The table, by the schema and the name that it has during the load; without the rows of tables that inherit from it.
   let quotedName: String
   /// What stands for a row of it: the table's own name, as SQL of a scope may use it.
   let alias: String
   /// The columns of the key.
   let key: [PostgresColumn]
+  /// What follows a column of the key where texts are compared by another collation than its own; empty for the others.
+  let collations: [String]
   /// SQL over the table: only rows for which it is true belong to the feed.
   let scope: String?
   let mark: RowMark?
@@ -33,8 +35,20 @@ struct SweptRows: Sendable {
   }
 
   /// SQL that is true of a row whose key a table of keys holds.
-  func isIn(_ keys: KeyTable) -> String {
-    let terms = zip(key, keyNames).map { "upsurge_s.\($1) = \(alias).\($0.name.quotedForPostgres)" }
+  func isIn(_ keys: KeyTable) -> String { isIn(keys, "=") }
+
+  /// SQL that is true of a row that has no value of some column of its key, and whose key a table of keys holds; nil where each row
+  /// has all. No record is about such a row.
+  func isWithoutKey(in keys: KeyTable) -> String? {
+    let terms = key.filter { !$0.isNotNull }.map { "\(alias).\($0.name.quotedForPostgres) IS NULL" }
+    if terms.isEmpty { return nil }
+    return "(\(terms.joined(separator: " OR "))) AND \(isIn(keys, "IS NOT DISTINCT FROM"))"
+  }
+
+  private func isIn(_ keys: KeyTable, _ comparison: String) -> String {
+    let terms = key.indices.map {
+      "upsurge_s.\(keyNames[$0]) \(comparison) \(alias).\(key[$0].name.quotedForPostgres)\(collations[$0])"
+    }
     return "EXISTS (SELECT FROM \(keys.quotedName) AS upsurge_s WHERE \(terms.joined(separator: " AND ")))"
   }
 

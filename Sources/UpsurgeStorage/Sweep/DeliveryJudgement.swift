@@ -73,6 +73,12 @@ package struct DeliveryJudgement {
 }
 
 extension RefusedDelivery {
+  /// What is remembered of a delivery some of whose records came by a replay: nobody knows which rows those are.
+  package static var storedByReplay: RefusedDelivery {
+    RefusedDelivery(
+      digest: newDigest(of: 0), guards: "", reason: "records of it were stored by a replay", areRowsKnown: false)
+  }
+
   /// A digest for a delivery that is refused for the first time.
   package static func newDigest(of contentHash: UInt64) -> String {
     let parts = [contentHash, UInt64.random(in: 0 ... .max)]

@@ -189,10 +189,7 @@ package enum UnacceptedState {
       while try rows.step() { owners.insert(rows.text(at: 0) ?? "") }
     }
     for owner in owners {
-      let delivery = RefusedDelivery(
-        digest: RefusedDelivery.newDigest(of: 0), guards: "", reason: "records of it were stored by a replay",
-        areRowsKnown: false)
-      try RefusalTable.write(delivery, of: table, ownedBy: owner, on: connection)
+      try RefusalTable.write(.storedByReplay, of: table, ownedBy: owner, on: connection)
     }
   }
 }

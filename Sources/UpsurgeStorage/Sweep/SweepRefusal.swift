@@ -21,6 +21,15 @@ extension UpsurgeError {
       underlyingCode: error?.underlyingCode)
   }
 
+  /// A store keeps rows that it was told to remove; then it removes none.
+  package static func rowsKept(in table: String, _ count: UInt64, of goneCount: UInt64) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "nothing is swept from table \(table.escapedForTerminal): a trigger or a policy keeps \(count) of the \(goneCount) rows that "
+        + "are not in the delivery",
+      hint: "let the trigger or policy remove those rows, or leave them out by a scope")
+  }
+
   /// A feed writes only what belongs to it.
   package static func outside(scope: String) -> UpsurgeError {
     UpsurgeError(

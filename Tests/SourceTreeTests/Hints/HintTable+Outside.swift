@@ -232,6 +232,7 @@ extension HintTable {
         "--rename OLD=NEW gives it another name; --columns A,B leaves it out",
         "--key COLS names the columns of its key",
         "make a trigger of the rule, and DROP RULE … ON …",
+        "let the trigger or policy remove those rows, or leave them out by a scope",
       ]
     ),
     (
