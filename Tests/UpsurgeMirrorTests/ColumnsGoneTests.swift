@@ -134,6 +134,21 @@ import Upsurge
     #expect(try rows("site").last == "'ash'")
   }
 
+  @Test("A column that a field of another name fills is not gone", arguments: [false, true])
+  func filled(isJSON: Bool) throws {
+    let name = isJSON ? "feed.ndjson" : "feed.csv"
+    var job = job(scratch.write(isJSON ? #"{"id":1,"tree":"alder"}"# : "id,tree\n1,alder\n2,birch\n", to: name))
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write(isJSON ? #"{"nr":1,"tree":"elm"}"# : "nr,tree\n1,elm\n2,birch\n", to: name)
+    #expect(job.run().exitCode == 4)
+    job.tables[0].options.table.renames = ["nr": "id"]
+    let notes = RunNotes()
+    let summary = job.run(note: { notes.add($0.text) })
+    #expect(summary.exitCode == 0, "\(summary.tables[0].failure?.description ?? "")")
+    #expect(!notes.all.contains { $0.contains("no longer has") }, "\(notes.all)")
+    #expect(try rows("id, tree").first == "1|'elm'")
+  }
+
   @Test("Names that the job asks for and the feed has lost are refused") func asked() throws {
     var job = job(scratch.write(Self.first, to: "feed.csv"))
     job.tables[0].options.table.columns = ["id", "site"]

@@ -93,7 +93,8 @@ package struct FeedRules: Sendable {
   /// The fields that the last delivery had, the job takes, and this one lacks.
   func gone(from fields: [String], options: LoadOptions) -> [String] {
     guard let last, last.reading == options.input.readingWords else { return [] }
-    let there = Set(fields.map(SQLName.folded))
+    // A field that is renamed to a column is there under the column's name, too.
+    let there = Set((fields + fields.map { Self.column(of: $0, options: options) }).map(SQLName.folded))
     let wanted = Set(options.table.columns.map(SQLName.folded))
     return last.fields.filter {
       let name = SQLName.folded($0)
