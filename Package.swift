@@ -72,7 +72,8 @@ let package = Package(
     .target(
       name: "UpsurgePostgres",
       dependencies: [
-        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeRecords",
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeSQLite",
+        "UpsurgeRecords",
       ]),
     // Whole databases from one kind of store to the other; knows both by protocols.
     .target(
@@ -202,8 +203,8 @@ let package = Package(
     .testTarget(
       name: "UpsurgePostgresTests",
       dependencies: [
-        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeRecords",
-        "PostgresSupport", "TestSupport",
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgePostgresBench", "UpsurgeState",
+        "UpsurgeRecords", "PostgresSupport", "TestSupport",
       ]),
     .testTarget(
       name: "UpsurgeMoveTests",

@@ -42,7 +42,8 @@ import Testing
 
   /// Targets that another one needs without importing them, each with the reason.
   private static let unimported: [String: [String: String]] = [
-    "UpsurgeExamplesTests": ["UpsurgeExamples": "is run as a program"]
+    "UpsurgeExamplesTests": ["UpsurgeExamples": "is run as a program"],
+    "TestSupport": ["TestThreads": "is at work when it is linked"],
   ]
 
   /// What the targets declare and do not import, or import and do not declare; targets of C have no file of Swift.
@@ -68,7 +69,8 @@ import Testing
   func exact() throws {
     let manifest = try Self.manifest()
     #expect(PackageGraph(Array(manifest.utf8)).folders.count > 45)
-    #expect(try Self.differences(in: manifest) == [])
+    let differences = try Self.differences(in: manifest)
+    #expect(differences == [])
   }
 
   @Test(
@@ -88,7 +90,8 @@ import Testing
     let manifest = try Self.manifest()
     let changed = manifest.replacing(place, with: other)
     #expect(changed != manifest)
-    #expect(try Self.differences(in: changed) == [expected])
+    let differences = try Self.differences(in: changed)
+    #expect(differences == [expected])
   }
 
   @Test("What a file imports")
