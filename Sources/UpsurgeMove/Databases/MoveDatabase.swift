@@ -1,5 +1,6 @@
 import Upsurge
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// A database of a move that is read: all of it in one state.
 protocol MoveSource: AnyObject {
@@ -38,7 +39,8 @@ protocol MoveTarget: AnyObject {
   func quotedName(of table: String) -> String
 
   /// Tables, views and indexes that are there: a new one may not have their names.
-  func takenNames() throws(UpsurgeError) -> [String]
+  /// - Parameter tables: are left out with their indexes, which a move may have made itself before it was killed.
+  func takenNames(besides tables: [String]) throws(UpsurgeError) -> [String]
 
   func rows(_ sql: String) throws(UpsurgeError) -> [[String?]]
 
@@ -53,4 +55,11 @@ protocol MoveTarget: AnyObject {
   /// Tries statements in a place that nobody sees, and takes them back.
   /// - Returns: why one was refused; nil where all would do.
   func refusal(of statements: [String]) throws(UpsurgeError) -> String?
+}
+
+extension [[String?]] {
+  /// Of rows with a name and the table that it belongs to, the names of those that belong to other tables.
+  func namesThatBelong(toNoneOf tables: [String]) -> [String] {
+    compactMap { row in tables.contains { SQLName.isSame($0, row[1] ?? "") } ? nil : row[0] }
+  }
 }

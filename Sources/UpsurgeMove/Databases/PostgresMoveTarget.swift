@@ -20,13 +20,16 @@ final class PostgresMoveTarget: MoveTarget {
 
   func quotedName(of table: String) -> String { "\(schema.quotedAsName).\(table.quotedAsName)" }
 
-  func takenNames() throws(UpsurgeError) -> [String] {
+  func takenNames(besides tables: [String]) throws(UpsurgeError) -> [String] {
     try rows(
       """
-      SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(schema.quotedAsText)
-      UNION SELECT t.typname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE n.nspname = \(schema.quotedAsText)
+      SELECT c.relname, coalesce(o.relname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class o ON o.oid = i.indrelid
+      WHERE n.nspname = \(schema.quotedAsText)
+      UNION SELECT t.typname, t.typname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+      WHERE n.nspname = \(schema.quotedAsText)
       """
-    ).compactMap { $0[0] }
+    ).namesThatBelong(toNoneOf: tables)
   }
 
   func rows(_ sql: String) throws(UpsurgeError) -> [[String?]] { try link.rows(sql) }

@@ -27,11 +27,11 @@ final class SQLiteTarget: MoveTarget {
 
   func quotedName(of table: String) -> String { "main.\(table.quotedAsName)" }
 
-  func takenNames() throws(UpsurgeError) -> [String] {
+  func takenNames(besides tables: [String]) throws(UpsurgeError) -> [String] {
     // To look at a file makes it.
     if access(database, F_OK) != 0 { return [] }
-    return try rows("SELECT name FROM main.sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-      .compactMap { $0[0] }
+    return try rows("SELECT name, tbl_name FROM main.sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+      .namesThatBelong(toNoneOf: tables)
   }
 
   func rows(_ sql: String) throws(UpsurgeError) -> [[String?]] { try connected().allRows(sql) }

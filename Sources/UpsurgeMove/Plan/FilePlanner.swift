@@ -9,7 +9,8 @@ struct FilePlanner {
     let (tables, begun) = try task.begin(.toFile)
     var plan = begun
     var finishing = Finishing()
-    finishing.reserve(try task.target.takenNames() + tables.map(\.name))
+    let names = tables.map(\.name)
+    finishing.reserve(try task.target.takenNames(besides: names) + names)
     for table in tables {
       task.look(table.name)
       let probe = FileProbe(table, task.rules, task.target)

@@ -52,7 +52,7 @@ struct MoveRun {
 
   /// Makes what is not there, or finds how far an earlier run has come.
   private func begun(_ summary: inout MoveSummary) throws(UpsurgeError) -> MoveState {
-    let taken = try target.takenNames()
+    let taken = try target.takenNames(besides: [])
     var state = try MoveState(
       plan, in: target, isThere: taken.contains { SQLName.isSame($0, MoveTables.state) })
     if let pid = state.livePID {
