@@ -29,7 +29,7 @@ struct MissingTableNameTests {
 
   @Test(
     "The table is called as the file is, without folder and endings; what is no plain name is left to the user",
-    arguments: [("sub/orders.csv.gz", "orders sub/orders.csv.gz"), ("2024.csv", "TABLE 2024.csv"), ("é.csv", "TABLE é.csv")])
+    arguments: [("sub/orders.csv.gz", "orders sub/orders.csv.gz"), ("2024.csv", "TABLE 2024.csv"), ("é.csv", "TABLE 'é.csv'")])
   func proposed(file: String, words: String) throws {
     try FileManager.default.createDirectory(atPath: scratch.file("sub"), withIntermediateDirectories: true)
     _ = scratch.write(Self.text, to: file)

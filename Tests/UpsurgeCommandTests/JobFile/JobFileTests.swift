@@ -143,6 +143,7 @@ struct JobFileTests {
       local-edits: keep
       columns-gone: keep
       json-nan: "null"
+      state-schema: own
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -162,7 +163,7 @@ struct JobFileTests {
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
       "--keep-runs=all", "--keep-files=5", "--keep-rejects=6", "--keep-quarantine=7", "--deadline=120m",
       "--retries=3", "--retry-after=10s", "--row-state",
-      "--local-edits=keep", "--columns-gone=keep",
+      "--local-edits=keep", "--columns-gone=keep", "--state-schema=own",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
