@@ -112,7 +112,7 @@ extension SweepStage {
       if let alias, alias < batch.columnCount {
         let kind = batch.cells[record * batch.columnCount + alias].kind
         // SQLite has given the row its number, so nobody knows whether it is a new one.
-        if kind == .null || kind == .absent { unreadableCount += 1 }
+        if kind == .null || kind == .absent { countUnlessRefused(batch, record) }
       }
       let handle = try writer.statements.handle(shape, role)
       let code = writer.step(handle, batch, record, shape)
@@ -127,7 +127,7 @@ extension SweepStage {
         // The table may have made a key that nobody knows.
         let cells = batch.cells + record * batch.columnCount
         if mayDiffer && keyCells.contains(where: { $0 >= batch.columnCount || cells[$0].kind == .absent }) {
-          unreadableCount += 1
+          countUnlessRefused(batch, record)
         }
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
       }
@@ -152,6 +152,12 @@ extension SweepStage {
   /// The cell of the column that is another name of the rowid, where that is the key.
   private var rowidCell: Int? {
     plan.slots.first { $0.isKey && $0.columnIndex == plan.schema.rowidAlias }?.cellIndex
+  }
+
+  /// Counts a record of which nobody knows which row it is about, where it was not counted as it was refused for its NULL key.
+  private func countUnlessRefused(_ batch: borrowing Batch, _ record: Int) {
+    let cells = batch.cells + record * batch.columnCount
+    if writer.bound.guards.nullKeyCell(cells, cellCount: batch.columnCount) == nil { unreadableCount += 1 }
   }
 
   /// Counts records of which nobody knows which row they are about.
