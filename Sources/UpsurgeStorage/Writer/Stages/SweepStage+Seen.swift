@@ -91,6 +91,7 @@ extension SweepStage {
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
     if let seen { try note(batch, in: order, from: start, to: end, as: seen) }
+    refusedNumbers.removeAll(keepingCapacity: true)
     try acceptance.rows?.flush(atLeast: 8_192)
   }
 
@@ -111,8 +112,9 @@ extension SweepStage {
       }
       if let alias, alias < batch.columnCount {
         let kind = batch.cells[record * batch.columnCount + alias].kind
-        // SQLite has given the row its number, so nobody knows whether it is a new one.
-        if kind == .null || kind == .absent { unreadableCount += 1 }
+        // SQLite has given the row its number, so nobody knows whether it is a new one. One that was refused is counted.
+        let hasNone = kind == .null || kind == .absent
+        if hasNone, !refusedNumbers.contains(batch.records[record].number) { unreadableCount += 1 }
       }
       let handle = try writer.statements.handle(shape, role)
       let code = writer.step(handle, batch, record, shape)
@@ -162,7 +164,9 @@ extension SweepStage {
       case .parser: true
       case .parserBefore: false
       }
-    if isUnreadable { unreadableCount += 1 }
+    guard isUnreadable else { return }
+    unreadableCount += 1
+    if case .table = origin, let number = reject.position.record { refusedNumbers.insert(number) }
   }
 
   /// Whether the key of a record cannot be one of any row.

@@ -27,6 +27,8 @@ final class SweepStage: WriterStage {
   var rowsOutside: UInt64 = 0
   /// Records of which nobody knows which row they are about.
   var unreadableCount: UInt64 = 0
+  /// The numbers of those that the table has refused since the last run was noted.
+  var refusedNumbers: Set<UInt64> = []
   /// Rows whose mark the sweep has taken back, as no record has changed them.
   var revivedCount: UInt64 = 0
   /// What is remembered of deliveries that were not accepted.
