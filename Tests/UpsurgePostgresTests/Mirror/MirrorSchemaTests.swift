@@ -246,6 +246,26 @@ struct MirrorSchemaTests {
     #expect(next.exitCode == 4 && words(next).contains("nobody knows which rows came with a delivery"), "\(words(next))")
   }
 
+  @Test("A scope that a stranger may have written is not run, and one that is more than a condition neither")
+  func storedScope() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, v text); INSERT INTO t VALUES (9, 'theirs')", in: url)
+    #expect(job(Self.text(1...4)) { $0.scope = "id < 5" }.run().exitCode == 0)
+    try server.psql("UPDATE upsurge_feeds SET feed = replace(feed, 'id < 5', 'id < 5) OR (true')", in: url)
+    let more = #expect(throws: UpsurgeError.self) { try FeedRemoval(database: url, table: "t") }
+    #expect(more?.code == .usage && more?.message.contains("scope") == true, "\(String(describing: more))")
+    try server.psql("UPDATE upsurge_feeds SET feed = replace(feed, ') OR (true', '')", in: url)
+    let user = try role()
+    let stranger = try role()
+    try server.psql("ALTER TABLE upsurge_feeds OWNER TO \(stranger)", in: url)
+    let database = url.replacing("user=\(PostgresServer.user)", with: "user=\(user)")
+    let foreign = #expect(throws: UpsurgeError.self) { try FeedRemoval(database: database, table: "t") }
+    #expect(foreign?.code == .guardRefused && foreign?.message.contains("belongs to \(stranger)") == true, "\(String(describing: foreign))")
+    // Whoever has the stranger's rights may.
+    try server.psql("GRANT \(stranger) TO \(user)", in: url)
+    #expect(try FeedRemoval(database: database, table: "t").perform().rowCount == 4)
+    #expect(try rows("SELECT id FROM t") == ["9"])
+  }
+
   // MARK: - Nights that meet, or end early
 
   @Test("Two sweeps of one table come one after the other, and writers do not wait")
