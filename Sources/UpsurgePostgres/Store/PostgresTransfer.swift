@@ -387,8 +387,8 @@ final class PostgresTransfer: StoreTransfer {
     if isDone { return }
     isDone = true
     transactions.rollback()
-    if options.output.dryRun != nil { return }
-    kept.file?.didRollBack()
+    // A trial's rejects stay.
+    if options.output.dryRun == nil { kept.file?.didRollBack() }
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 

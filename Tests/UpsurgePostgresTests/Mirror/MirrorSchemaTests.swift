@@ -203,6 +203,17 @@ struct MirrorSchemaTests {
     #expect(try rows("SELECT count(*) AS n FROM upsurge_runs WHERE state <> 'done'") == ["0"])
   }
 
+  @Test("A trial that fails counts no record, as nothing of it would be stored")
+  func failedTrial() throws {
+    #expect(job(Self.text(1...4)) { $0.scope = "t.id < 10" }.run().exitCode == 0)
+    var trial = job(Self.text(2...12)) { $0.scope = "t.id < 10" }
+    let real = trial.run()
+    trial.dryRun = .count
+    let tried = trial.run()
+    #expect(real.exitCode == 4 && words(real).contains("outside of the scope"), "\(words(real))")
+    #expect(tried.exitCode == 4 && tried.ledger == real.ledger && tried.ledger.inserted == 0, "\(words(tried))")
+  }
+
   @Test("A sweep that a user may not do says the GRANT that is needed")
   func rights() throws {
     try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'v1')", in: url)
