@@ -65,6 +65,11 @@ import Upsurge
         "nothing is swept: 1 of 21 records could not be read, or have no key, so the rows they are about cannot be told "
           + "from rows that are gone"
       ),
+      (
+        "no value of the key", guards { _ in }, Array(101...120), ",a\n",
+        "nothing is swept: 1 of 21 records could not be read, or have no key, so the rows they are about cannot be told "
+          + "from rows that are gone"
+      ),
     ]
   }()
 

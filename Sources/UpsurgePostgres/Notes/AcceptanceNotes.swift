@@ -72,7 +72,9 @@ struct AcceptanceNotes {
   /// transaction that is open.
   /// - Parameter table: as notes name it.
   static func noteReplay(into table: String, _ connection: PostgresConnection) throws(PostgresFailure) {
+    // Triggers of strangers would run with the rights of whoever replays.
     for refusals in try StateTable.found(RefusalTable.notes, connection) {
+      if try ServerLayout.stranger(owning: .refusals, in: refusals.schema, connection) != nil { continue }
       var owners: Set<String> = []
       for notes in [refusals, StateTable(rowNotes, schema: refusals.schema)] where try notes.exists(connection) {
         let sql = "SELECT DISTINCT owned_by FROM \(notes.quotedName) WHERE \"table\" = $1"

@@ -78,6 +78,13 @@ struct ServerLayout: Sendable {
     var isTrusted: Bool
   }
 
+  /// Whose a table is; nil where it is not there, or of somebody who has this user's rights anyway.
+  static func stranger(
+    owning table: OwnTable, in schema: String, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> String? {
+    try found(table, connection).first { $0.schema == schema && !$0.isTrusted }?.owner
+  }
+
   /// The tables of that name that may be read, by their schemas.
   static func found(
     _ table: OwnTable, _ connection: PostgresConnection

@@ -33,6 +33,9 @@ struct PostgresProvider: ReplayProvider {
     let session = try ServerSession(database)
     return try session.asking { (connection) throws(PostgresFailure) in
       var stored = StoredNotes(rows: [], now: "")
+      // Policies of strangers would run with the rights of whoever looks: a table that has some is an error.
+      try connection.run("BEGIN READ ONLY; SET LOCAL row_security = off")
+      defer { connection.rollback() }
       for table in try StateTable.found(notes, connection) { stored.rows += try table.rows(where: "true", [], connection) }
       stored.now = try connection.run("SELECT \(AcceptanceNotes.now)", []).first?.text(0) ?? ""
       return stored

@@ -105,10 +105,29 @@ extension PostgresStore: MirrorShelf {
 
   func count(rowsOf table: String, where scope: String?) throws(UpsurgeError) -> UInt64 {
     guard let found = try catalogued(table) else { return 0 }
+    try checkStored(scope: scope, of: found)
     return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       let sql = "SELECT count(*) FROM \(Self.rows(of: found, where: scope))"
       return UInt64(try connection.run(sql, []).first?.integer(0) ?? 0)
     }
+  }
+
+  /// - Parameter scope: SQL that was read from what is noted of a feed.
+  /// - Throws: `usage` where it is not one condition, `guardRefused` where a stranger may have written it.
+  private func checkStored(scope: String?, of table: PostgresTable) throws(UpsurgeError) {
+    guard let scope else { return }
+    try check(scope: scope, of: table)
+    let (name, feeds) = (TableName(schema: table.schema, name: table.name), OwnTable.feeds)
+    let schema = stateSchema(beside: name)
+    let stranger = try session.asking { (connection) throws(PostgresFailure) in
+      try ServerLayout.stranger(owning: feeds, in: schema, connection)
+    }
+    guard let stranger else { return }
+    throw UpsurgeError(
+      .guardRefused,
+      "the scope of table \(noteName(of: name).escapedForTerminal) stands in \(schema.escapedForTerminal).\(feeds.rawValue), which belongs to "
+        + "\(stranger.escapedForTerminal): its SQL would run with your rights",
+      hint: "run it as that user; or delete the rows of the feed yourself")
   }
 
   /// What follows FROM. A comment at the end of the scope ends with its line.
@@ -121,6 +140,7 @@ extension PostgresStore: MirrorShelf {
   ) throws(UpsurgeError) -> UInt64 {
     let place = try place(of: TableName(table))
     let found = try catalogued(table)
+    if case .inScope(let scope) = rows, let found { try checkStored(scope: scope, of: found) }
     let name = noteName(of: place)
     let acceptance = AcceptanceNotes(schema: stateSchema(beside: place), table: name, owner: "")
     let stored = notes.map { StateTable($0, schema: stateSchema(beside: place)) } + [acceptance.refusals, acceptance.rows]

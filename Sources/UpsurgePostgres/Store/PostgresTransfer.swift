@@ -387,9 +387,8 @@ final class PostgresTransfer: StoreTransfer {
     if isDone { return }
     isDone = true
     transactions.rollback()
-    if options.output.dryRun != nil { return }
-    // The run that goes on cuts off what does not stand, as after a kill.
-    if !transactions.mayStand { kept.file?.didRollBack() }
+    // A trial's rejects stay. The run that goes on cuts off what does not stand, as after a kill.
+    if options.output.dryRun == nil, !transactions.mayStand { kept.file?.didRollBack() }
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 

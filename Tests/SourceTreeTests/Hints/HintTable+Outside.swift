@@ -233,6 +233,7 @@ extension HintTable {
         "--key COLS names the columns of its key",
         "make a trigger of the rule, and DROP RULE … ON …",
         "let the trigger or policy remove those rows, or leave them out by a scope",
+        "run it as that user; or delete the rows of the feed yourself",
       ]
     ),
     (

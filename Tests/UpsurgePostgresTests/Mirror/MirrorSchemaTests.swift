@@ -203,6 +203,17 @@ struct MirrorSchemaTests {
     #expect(try rows("SELECT count(*) AS n FROM upsurge_runs WHERE state <> 'done'") == ["0"])
   }
 
+  @Test("A trial that fails counts no record, as nothing of it would be stored")
+  func failedTrial() throws {
+    #expect(job(Self.text(1...4)) { $0.scope = "t.id < 10" }.run().exitCode == 0)
+    var trial = job(Self.text(2...12)) { $0.scope = "t.id < 10" }
+    let real = trial.run()
+    trial.dryRun = .count
+    let tried = trial.run()
+    #expect(real.exitCode == 4 && words(real).contains("outside of the scope"), "\(words(real))")
+    #expect(tried.exitCode == 4 && tried.ledger == real.ledger && tried.ledger.inserted == 0, "\(words(tried))")
+  }
+
   @Test("A sweep that a user may not do says the GRANT that is needed")
   func rights() throws {
     try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'v1')", in: url)
@@ -244,6 +255,26 @@ struct MirrorSchemaTests {
     #expect(try rows("SELECT rows_known FROM upsurge_refusals ORDER BY rows_known") == ["0", "1"])
     let next = run(Self.text(1...9))
     #expect(next.exitCode == 4 && words(next).contains("nobody knows which rows came with a delivery"), "\(words(next))")
+  }
+
+  @Test("A scope that a stranger may have written is not run, and one that is more than a condition neither")
+  func storedScope() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, v text); INSERT INTO t VALUES (9, 'theirs')", in: url)
+    #expect(job(Self.text(1...4)) { $0.scope = "id < 5" }.run().exitCode == 0)
+    try server.psql("UPDATE upsurge_feeds SET feed = replace(feed, 'id < 5', 'id < 5) OR (true')", in: url)
+    let more = #expect(throws: UpsurgeError.self) { try FeedRemoval(database: url, table: "t") }
+    #expect(more?.code == .usage && more?.message.contains("scope") == true, "\(String(describing: more))")
+    try server.psql("UPDATE upsurge_feeds SET feed = replace(feed, ') OR (true', '')", in: url)
+    let user = try role()
+    let stranger = try role()
+    try server.psql("ALTER TABLE upsurge_feeds OWNER TO \(stranger)", in: url)
+    let database = url.replacing("user=\(PostgresServer.user)", with: "user=\(user)")
+    let foreign = #expect(throws: UpsurgeError.self) { try FeedRemoval(database: database, table: "t") }
+    #expect(foreign?.code == .guardRefused && foreign?.message.contains("belongs to \(stranger)") == true, "\(String(describing: foreign))")
+    // Whoever has the stranger's rights may.
+    try server.psql("GRANT \(stranger) TO \(user)", in: url)
+    #expect(try FeedRemoval(database: database, table: "t").perform().rowCount == 4)
+    #expect(try rows("SELECT id FROM t") == ["9"])
   }
 
   // MARK: - Nights that meet, or end early
