@@ -9,7 +9,15 @@ package struct TransactionSettings: Sendable, Equatable {
   /// Whether the commit waits for the server's disk; false loses the last commits when the server loses its power, and no more.
   package var isDurable = true
 
+  /// Whether a limit on the whole transaction is there to be set aside (17 and later).
+  package var hasTransactionTimeout = false
+  /// Whether the last answer says which server it is.
+  package var asksForServer = false
+
   package init() {}
+
+  /// When the server was started, which no other server, and no promoted standby, has in common with it.
+  package static let server = "SELECT extract(epoch FROM pg_postmaster_start_time())::numeric::text"
 
   /// Begins it.
   package var beginSQL: String {
@@ -18,7 +26,8 @@ package struct TransactionSettings: Sendable, Equatable {
     SET LOCAL work_mem = '\(workMemory)'; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC';
     SET LOCAL intervalstyle = 'postgres'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on;
-    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")
+    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")\
+    \(hasTransactionTimeout ? "; SET LOCAL transaction_timeout = 0" : "")\(asksForServer ? "; \(Self.server)" : "")
     """
   }
 }

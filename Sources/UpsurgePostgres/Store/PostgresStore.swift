@@ -16,6 +16,8 @@ final class PostgresStore: Store {
     self.job = job
     session = try ServerSession(job.database, cancellation)
     name = TableName(job.table)
+    session.patience = job.options.patience
+    if job.options.tuning.awaitsServer { session.goOn() }
     try job.options.checkForPostgres()
     capabilities = try session.capabilities()
     defaultSchema = try session.asking { (connection) throws(PostgresFailure) in
@@ -33,7 +35,7 @@ final class PostgresStore: Store {
     }
   }
 
-  private var options: LoadOptions { job.options }
+  var options: LoadOptions { job.options }
 
   /// Milliseconds that a lock is waited for.
   var lockTimeout: Int { Int(options.transaction.busyTimeout) }
@@ -64,7 +66,8 @@ final class PostgresStore: Store {
   /// What stands of a run whose process has ended: the server may still be at its last COMMIT, which is waited for.
   /// - Parameter isOwn: whether it is this process's, whose connection has broken.
   /// - Returns: nil where it was forgotten.
-  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError) -> RunRecord? {
+  func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError) -> RunRecord?
+  {
     guard run.state == .running, isOwn || run.livePID == nil else { return run }
     let rows = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       _ = try runs.lock(run.id, connection)
@@ -74,7 +77,7 @@ final class PostgresStore: Store {
   }
 
   /// Where a table is, or would be made.
-  private func place(of table: TableName) throws(UpsurgeError) -> TableName {
+  func place(of table: TableName) throws(UpsurgeError) -> TableName {
     if table.schema != nil { return table }
     let found = try session.asking { (connection) throws(PostgresFailure) in
       try connection.run(
@@ -104,37 +107,6 @@ final class PostgresStore: Store {
         return rows.first?.flag(0) != true
       }
       return false
-    }
-  }
-
-  /// The runs of this process's job that began and committed nothing go with the first one that does.
-  func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
-    guard let own = try openRuns(of: job.table).last(where: { $0.owner == owner.text }) else { return nil }
-    let runs = runs(beside: try place(of: TableName(job.table)))
-    guard let run = try settled(own, runs, isOwn: true) else { return nil }
-    // Of one transaction for all, nothing stands before its end.
-    guard options.transaction.isAtomic, run.state == .running else { return run }
-    try session.asking { (connection) throws(PostgresFailure) in
-      _ = try runs.forget(run.id, owner: run.owner, connection)
-    }
-    return nil
-  }
-
-  func ending(of run: RunRecord) -> RunEnding? {
-    guard let place = try? place(of: TableName(run.job.table)) else { return nil }
-    return ending(of: run.id, owner: run.owner, runs: runs(beside: place))
-  }
-
-  /// What takes the mark of a run away, or makes it history.
-  func ending(of run: Int64, owner: String, runs: PostgresRuns) -> RunEnding {
-    RunEnding { [session, options] (exitCode) throws(UpsurgeError) in
-      try session.asking { (connection) throws(PostgresFailure) in
-        if options.transaction.keepsHistory {
-          try runs.end(run, owner: owner, exitCode: exitCode, connection)
-        } else {
-          try runs.forget(run, owner: owner, connection)
-        }
-      }
     }
   }
 

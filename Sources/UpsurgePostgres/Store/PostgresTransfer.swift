@@ -7,16 +7,17 @@ import UpsurgeStorage
 /// place in the input together.
 final class PostgresTransfer: StoreTransfer {
   private let store: PostgresStore
-  private let table: TargetTable
+  let table: TargetTable
   private let context: StoreContext
-  private let transactions: RunTransactions
+  let transactions: RunTransactions
+  let files: RunFiles
   private let batches: BatchStore
   private let gathered: GatheredBatch
   private let interval: GatherInterval
   private let rejectFile: RejectFile?
   private var inputPlace = InputPlace()
   private var columnsToAdd: [ColumnTarget] = []
-  private var last: InputPlace.Record?
+  private(set) var last: InputPlace.Record?
   private var isDone = false
   private var storeSeconds = 0.0
 
@@ -39,7 +40,7 @@ final class PostgresTransfer: StoreTransfer {
     _ context: StoreContext
   ) throws(UpsurgeError) {
     var table = table
-    (self.store, self.context) = (store, context)
+    (self.store, self.context, files) = (store, context, beginning.files)
     let options = context.options
     rejectFile = try options.rejectFile(
       contexts: context.contexts, sourceNames: context.sourceNames, resumed: beginning.resumption,
@@ -80,6 +81,11 @@ final class PostgresTransfer: StoreTransfer {
           "table \(table.name.shown.escapedForTerminal) exists, and its column \(name) stays \(type): \(.type) \(name):\(other.given.escapedForTerminal) is for new tables"
         ))
     }
+    if table.found?.isUnlogged == true {
+      let name = table.name.shown.escapedForTerminal
+      context.note(
+        RunNote(.info, "table \(name) is UNLOGGED: a crash or a failover of its server empties it"))
+    }
     if !table.key.isNone, table.mode != .insert {
       context.note(RunNote(.info, "\(table.mode.rawValue) by key \(table.key.words.escapedForTerminal)"))
     }
@@ -89,7 +95,6 @@ final class PostgresTransfer: StoreTransfer {
 
   var rejects: (any RejectSink)? { rejectFile }
   var hasCommittedAll: Bool { ledger == committedLedger && ledger.read > 0 }
-  var isResumable: Bool { transactions.keepsRun && committedLedger.read > 0 }
   var isInTransaction: Bool { transactions.isOpen }
 
   // MARK: Batches
@@ -233,6 +238,7 @@ final class PostgresTransfer: StoreTransfer {
       }
       hasTried = true
       failure = nil
+      try transfer.checkRows(connection)
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
@@ -331,8 +337,9 @@ final class PostgresTransfer: StoreTransfer {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }
     let ending = try transactions.finish(isInterrupted: isInterrupted, state) {
-      [batches] (connection) throws(PostgresFailure) in
-      try batches.finishNewTable(connection)
+      [self] (connection) throws(PostgresFailure) in
+      try checkRows(connection)
+      return try batches.finishNewTable(connection)
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
