@@ -35,7 +35,7 @@ struct FailoverTests {
 
   @Test(
     "With all commits replicated the run goes on by itself",
-    arguments: [PostgresKillLoad.Path.newTable, .keyless, .walk, .ordered])
+    arguments: [PostgresKillLoad.Path.newTable, .walk])
   func replicated(path: PostgresKillLoad.Path) throws {
     var load = try PostgresKillLoad(path, on: pair)
     let (undisturbed, gate) = try prepare(load)
@@ -50,7 +50,7 @@ struct FailoverTests {
 
   @Test(
     "Without the last commits the run goes back to what the new server has",
-    arguments: [PostgresKillLoad.Path.newTable, .keyless, .delta, .ordered])
+    arguments: [PostgresKillLoad.Path.newTable, .keyless, .ordered])
   func lost(path: PostgresKillLoad.Path) throws {
     var load = try PostgresKillLoad(path, on: pair)
     let (undisturbed, gate) = try prepare(load)
