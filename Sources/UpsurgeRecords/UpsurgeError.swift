@@ -22,6 +22,8 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
     /// The connection to the database has broken, and what was not committed is lost; whether the last commit stands is
     /// looked up: exit 75, or 3.
     public static let connectionLost = Code(rawValue: "connection-lost")
+    /// The database has lost commits that it had confirmed, as after a failover, and the input cannot be read again: exit 3.
+    public static let commitsLost = Code(rawValue: "commits-lost")
     /// The time that the run was given is over: exit 3 or 1.
     public static let deadline = Code(rawValue: "deadline")
     /// A signal ended the run: exit 130 or 143.
@@ -78,7 +80,7 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
 
   /// Says that all rows are committed, once.
   package mutating func sayAllCommitted() {
-    if isBehindLastCommit { return }
+    if isBehindLastCommit || code == .commitsLost { return }
     isBehindLastCommit = true
     said += " (all rows are committed)"
   }

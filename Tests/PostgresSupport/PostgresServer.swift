@@ -35,7 +35,7 @@ public final class PostgresServer: @unchecked Sendable {
     }
   }
 
-  /// One that nobody else uses: a test may crash it.
+  /// One that nobody else uses: a test may crash it, or end it.
   public static func alone() throws -> PostgresServer {
     guard let installation = installed().first else { throw Failure(description: skipNote) }
     return try PostgresServer(installation)
@@ -45,6 +45,10 @@ public final class PostgresServer: @unchecked Sendable {
   /// `UPSURGE_POSTGRES_BIN`. Both name folders of programs, with colons between them, as wheels of PyPI bring: see `.ci/postgres-versions`.
   public static func installed() -> [PostgresInstallation] { PostgresInstallation.all }
 
+  /// One that follows this one: it takes no rows, and has what this one commits a moment later.
+  func standby() throws -> PostgresServer { try PostgresServer(installation, copyOf: self) }
+
+  let installation: PostgresInstallation
   /// The folder of its data and of its socket.
   public let folder: String
   public let port: Int
@@ -58,11 +62,14 @@ public final class PostgresServer: @unchecked Sendable {
     public let description: String
   }
 
-  private init(_ installation: PostgresInstallation) throws {
+  private init(_ installation: PostgresInstallation, copyOf primary: PostgresServer? = nil) throws {
+    self.installation = installation
     port = try Self.freePort()
     shell = Process()
     (lifeline, readiness) = (Pipe(), Pipe())
-    Self.prepare(shell, script: Self.script(programs: installation.folder, port: port))
+    let programs = installation.folder
+    let data = primary.map { $0.copying(programs: programs) } ?? Self.initialising(programs: programs)
+    Self.prepare(shell, script: Self.script(programs: programs, port: port, data: data))
     shell.standardInput = lifeline
     shell.standardOutput = readiness
     try shell.run()
@@ -83,12 +90,32 @@ public final class PostgresServer: @unchecked Sendable {
     return String(folder)
   }
 
-  /// Kills the server's first process, which ends the others, and starts it again: it recovers from its log.
-  public func crash() throws {
-    let lines = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8).split(separator: "\n")
-    guard let process = lines.first.flatMap({ pid_t($0) }), kill(process, SIGKILL) == 0 else {
+  /// Sends a signal to the server's first process, which ends the others.
+  private func signal(_ signal: Int32) throws -> pid_t {
+    let lines = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8).split(
+      separator: "\n")
+    guard let process = lines.first.flatMap({ pid_t($0) }), kill(process, signal) == 0 else {
       throw Failure(description: "the server in \(folder) has no process")
     }
+    return process
+  }
+
+  /// Ends the server at once, for good.
+  public func end() throws {
+    let process = try signal(SIGQUIT)
+    for _ in 0..<3_000 {
+      // A process that nobody has asked for is still there when it has ended, but its file is not.
+      if kill(process, 0) != 0 || !FileManager.default.fileExists(atPath: "\(folder)/data/postmaster.pid") {
+        return
+      }
+      usleep(10_000)
+    }
+    throw Failure(description: "the server in \(folder) does not end")
+  }
+
+  /// Kills the server's first process, and starts it again: it recovers from its log.
+  public func crash() throws {
+    _ = try signal(SIGKILL)
     try lifeline.fileHandleForWriting.write(contentsOf: Data("again\n".utf8))
     _ = try Self.readyFolder(readiness, "the server that was killed")
   }
@@ -128,13 +155,28 @@ public final class PostgresServer: @unchecked Sendable {
   /// The user that may own a database where we are root.
   private static var systemUser: String { getpwnam("postgres") == nil ? "nobody" : "postgres" }
 
-  private static func script(programs: String, port: Int) -> String {
+  /// The shell's way to new data.
+  private static func initialising(programs: String) -> String {
+    """
+    "\(programs)/initdb" -D "$folder/data" -N -E UTF8 --locale=C.UTF-8 -U \(user) --pwfile="$folder/password" \
+      --auth-local=trust --auth-host=scram-sha-256
+    """
+  }
+
+  /// The shell's way to data that follow those of this server.
+  private func copying(programs: String) -> String {
+    """
+    "\(programs)/pg_basebackup" -D "$folder/data" -h "\(folder)" -p \(port) -U \(Self.user) -R -X stream -c fast -N
+    """
+  }
+
+  private static func script(programs: String, port: Int, data: String) -> String {
     """
     set -e
     cd /
     folder=$(mktemp -d /tmp/upsurge-postgres-XXXXXX)
     chmod 755 "$folder"
-    trap 'if [ -n "$server" ]; then kill -QUIT $server; wait $server; fi >/dev/null 2>&1; rm -rf "$folder"' EXIT
+    trap 'if [ -n "$server" ]; then kill -QUIT $server || true; wait $server || true; fi >/dev/null 2>&1; rm -rf "$folder"' EXIT
     trap '' INT HUP TERM
     printf '%s' '\(password)' >"$folder/password"
     fail() { cat "$folder/log"; exit 1; }
@@ -154,8 +196,7 @@ public final class PostgresServer: @unchecked Sendable {
       done
       echo "ready $folder"
     }
-    "\(programs)/initdb" -D "$folder/data" -N -E UTF8 --locale=C.UTF-8 -U \(user) --pwfile="$folder/password" \
-      --auth-local=trust --auth-host=scram-sha-256 >"$folder/log" 2>&1 || fail
+    \(data) >"$folder/log" 2>&1 || fail
     run
     await first
     while read -r word; do
@@ -185,43 +226,5 @@ public final class PostgresServer: @unchecked Sendable {
     }
     if code != 0 { throw Failure(description: "no free port") }
     return Int(UInt16(bigEndian: address.sin_port))
-  }
-}
-
-extension PostgresServer {
-  /// The URL of a database that is made for one test.
-  public func freshDatabase() throws -> String {
-    let name = "fresh_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
-    try psql("CREATE DATABASE \(name)", in: socketURL())
-    return socketURL(database: name)
-  }
-
-  /// The rows of a SELECT, as the tests write those of SQLite: `1|'text'|NULL`.
-  public func rows(_ sql: String, in url: String) throws -> [String] {
-    let wrapped = """
-      SELECT string_agg(CASE WHEN json_typeof(raw_) = 'null' THEN 'NULL' WHEN json_typeof(raw_) = 'string' THEN '''' || (raw_ #>> '{}') || ''''
-        ELSE raw_ #>> '{}' END, '|' ORDER BY place_)
-      FROM (SELECT row_number() OVER () AS number_, * FROM (\(sql)) AS rows_) AS numbered_,
-        LATERAL json_each(row_to_json(numbered_)) WITH ORDINALITY AS fields_(key_, raw_, place_)
-      WHERE place_ > 1 GROUP BY number_ ORDER BY number_
-      """
-    return try psql(wrapped, in: url).split(separator: "\u{1E}").map(String.init)
-  }
-
-  /// Runs SQL by the server's own program.
-  @discardableResult
-  public func psql(_ sql: String, in url: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-R", "\u{1E}", "-d", url, "-c", sql]
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    if process.terminationStatus != 0 { throw Failure(description: said) }
-    return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 }

@@ -44,6 +44,10 @@ import UpsurgeRecords
       Name(
         text: "postgres://u:p@h1,h2:6/d#t", url: "postgres://u:p@h1,h2:6/d", rows: .table("t"),
         shown: "postgres://u@h1,h2:6/d#t"),
+      Name(
+        text: "postgres://u:p@h1,h2/d?target_session_attrs=read-write#t",
+        url: "postgres://u:p@h1,h2/d?target_session_attrs=read-write", rows: .table("t"),
+        shown: "postgres://u@h1,h2/d?target_session_attrs=read-write#t"),
     ])
   func names(name: Name) throws {
     let source = Source(name.text)

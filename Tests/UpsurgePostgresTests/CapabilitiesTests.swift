@@ -67,7 +67,7 @@ struct CapabilitiesTests {
     arguments: [
       ("40001", FailureClass.retryTransaction), ("40P01", .retryTransaction), ("55P03", .retryTransaction),
       ("08006", .connectionLost), ("57P01", .connectionLost), ("53300", .connectionLost), ("40003", .outcomeUnknown),
-      ("08007", .outcomeUnknown), ("57014", .timedOut), ("22P02", .record), ("23505", .record), ("44000", .record),
+      ("08007", .outcomeUnknown), ("57014", .timedOut), ("25006", .readOnly), ("22P02", .record), ("23505", .record), ("44000", .record),
       ("P0001", .record), ("42501", .privilege), ("42P01", .schemaChanged), ("0A000", .schemaChanged), ("53100", .resources),
       ("58030", .resources), ("28P01", .refused), ("3D000", .refused), ("42601", .other), ("XX000", .other),
     ])

@@ -1,3 +1,4 @@
+import CPostgres
 import Foundation
 import PostgresSupport
 import Testing
@@ -41,6 +42,34 @@ struct ConnectionTests {
     let both = server.url(parameters: "connect_timeout=2").replacingOccurrences(
       of: "@127.0.0.1:", with: "@127.0.0.1:\(silent.port),127.0.0.1:")
     #expect(try Server.connect(both).texts("SELECT 1") == [["1"]])
+  }
+
+  @Test("The system finds out within minutes that the other side has vanished, unless the URL says otherwise")
+  func keptAlive() throws {
+    let server = try PostgresServer.shared()
+    func idleSeconds(_ parameters: String) throws -> Int32 {
+      let connection = try Server.connect(server.url(parameters: parameters))
+      var (value, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+      #if canImport(Darwin)
+        let option = TCP_KEEPALIVE
+      #else
+        let option = TCP_KEEPIDLE
+      #endif
+      getsockopt(upsurge_pq_socket(connection.handle), Int32(IPPROTO_TCP), option, &value, &length)
+      return value
+    }
+    #expect(try idleSeconds("") == 60)
+    #expect(try idleSeconds("keepalives_idle=7") == 7)
+    let untouched = try idleSeconds("keepalives=0")
+    #expect(untouched != 60 && untouched > 0)
+  }
+
+  @Test("A host of several that says nothing is left after a while, also where the URL has no limit")
+  func silentHostOfSeveral() throws {
+    let silent = try SilentServer()
+    let server = try PostgresServer.shared()
+    let url = server.url().replacingOccurrences(of: "@127.0.0.1:", with: "@127.0.0.1:\(silent.port),127.0.0.1:")
+    #expect(try Server.connect(url).texts("SELECT 1") == [["1"]])
   }
 
   @Test("A wait for a connection can be ended")

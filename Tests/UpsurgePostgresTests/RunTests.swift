@@ -64,6 +64,61 @@ struct RunTests {
     #expect(try connection.texts("SHOW work_mem") == [["4MB"]])
   }
 
+  @Test("A run's own row that stands elsewhere is the truth; one that is gone is, where another server has taken over")
+  func moved() throws {
+    let url = try Server.freshURL()
+    let connection = try Server.connect(url)
+    let runs = PostgresRuns(schema: "public")
+    #expect(try runs.make(connection))
+    try connection.run("CREATE TABLE t (id int)")
+    let target = try #require(PostgresTarget(url))
+    var settings = TransactionSettings()
+    settings.asksForServer = true
+    let own = try #require(try connection.texts(TransactionSettings.server).first?.first ?? nil)
+    /// What a run is told that is at 2, when the row is changed.
+    func told(_ change: String, server: String?, earlier: String? = nil) throws -> FailureClass? {
+      let run = try runs.begin(Self.newRun(owner: "me"), connection)
+      let transactions = FencedTransactions(
+        to: target, runs: runs, run: run, owner: "me", earlierOwner: earlier, server: server, settings: settings,
+        patience: Self.patience)
+      try connection.run(change.replacingOccurrences(of: "RUN", with: "WHERE run = \(run)"))
+      return Server.failure {
+        try transactions.perform("2", to: Self.standing("me", 3)) { connection throws(PostgresFailure) in
+          _ = try connection.run("INSERT INTO t VALUES (1)")
+        }
+      }?.kind
+    }
+    #expect(try told("UPDATE upsurge_runs SET position = '1' RUN", server: own) == .commitsLost)
+    #expect(try told("DELETE FROM upsurge_runs RUN", server: own) == .takenOver)
+    #expect(try told("DELETE FROM upsurge_runs RUN", server: "1.5") == .commitsLost)
+    #expect(try told("UPDATE upsurge_runs SET owner = 'you' RUN", server: "1.5") == .takenOver)
+    #expect(try told("UPDATE upsurge_runs SET owner = 'you' RUN", server: "1.5", earlier: "you") == .commitsLost)
+    #expect(try told("UPDATE upsurge_runs SET owner = 'you' RUN", server: own, earlier: "you") == .takenOver)
+    #expect(try told("ALTER TABLE upsurge_runs RENAME TO others", server: "1.5") == .commitsLost)
+    #expect(try connection.texts("SELECT count(*) FROM t") == [["0"]])
+  }
+
+  @Test("A server that stays read-only ends the run in words")
+  func readOnly() throws {
+    let direct = try Server.database()
+    let role = "only_reads_\(direct.database)"
+    let runs = PostgresRuns(schema: "public")
+    #expect(try runs.make(direct))
+    try direct.run("CREATE ROLE \(role) LOGIN SUPERUSER; ALTER ROLE \(role) SET default_transaction_read_only = on")
+    let run = try runs.begin(Self.newRun(owner: "me"), direct)
+    let target = try #require(
+      PostgresTarget(try PostgresServer.shared().socketURL(database: direct.database, user: role)))
+    var patience = Self.patience
+    patience.busySeconds = 0.2
+    let transactions = FencedTransactions(to: target, runs: runs, run: run, owner: "me", patience: patience)
+    let failure = Server.failure {
+      try transactions.perform("0", to: Self.standing("me", 1)) { _ throws(PostgresFailure) in Issue.record("it stores") }
+    }
+    let error = try #require(failure?.asError(on: target))
+    #expect(failure?.kind == .readOnly && error.code == .databaseBusy && transactions.connectionCount > 1)
+    #expect(error.message.hasSuffix("takes no rows now: cannot execute SELECT FOR UPDATE in a read-only transaction [25006]"))
+  }
+
   @Test("Settings hold for a transaction, and for no longer")
   func settings() throws {
     let connection = try Server.database()

@@ -35,6 +35,8 @@ extension LoadOptions {
     package var chunkSizes = SnapshotChunk.Sizes()
     /// Seconds before each attempt to connect again to a server; nil is the store's choice.
     package var connectSeconds: [Double]?
+    /// Whether the connection to the server has broken before, so that one which is away is waited for.
+    package var awaitsServer = false
 
     package init() {}
   }

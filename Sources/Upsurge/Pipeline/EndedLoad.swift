@@ -94,6 +94,10 @@ package final class EndedLoad {
   }
 
   private func noteMark(_ error: UpsurgeError) {
+    if error.code == .commitsLost {
+      note(RunNote(.warning, "\(error.message), after the run was complete; the same command loads what is missing"))
+      return
+    }
     note(
       RunNote(
         .warning,

@@ -24,7 +24,11 @@ enum StartOver: Sendable {
   /// shown that it must.
   func job(insteadOf job: LoadJob) -> LoadJob {
     switch self {
-    case .inputChanged, .wentBack: return job
+    case .inputChanged: return job
+    case .wentBack:
+      var job = job
+      job.options.tuning.awaitsServer = true
+      return job
     case .keyComesTwice:
       var job = job
       job.options.tuning.makesKeyFirst = true

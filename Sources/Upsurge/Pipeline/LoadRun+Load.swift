@@ -64,37 +64,10 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try load(input, into: store, behind: &packed, claim)
     } catch {
-      guard error.code == .connectionLost else { throw error }
+      guard error.code == .connectionLost || error.code == .commitsLost else { throw error }
       return .startOver(try wentBack(because: error, input, store, claim))
     }
   }
-
-  /// - Throws: the error, where what was read cannot be read again, or nothing was committed in so many tries.
-  private func wentBack<S: Store>(
-    because error: UpsurgeError, _ input: LoadInput, _ store: S, _ claim: JobClaim
-  ) throws(UpsurgeError) -> StartOver {
-    let own = try store.standing(of: input.runJob, owner: owner)
-    // Before its first commit a resumed run stands where the earlier one ended.
-    let standing = own ?? input.beginning.resumption
-    let committed = standing?.progress.ledger.read ?? 0
-    var tries = 1
-    if case .wentBack(let start, let before) = again, start.committedCount == committed { tries = before + 1 }
-    claim.standing = standing
-    let isComplete = standing?.state == .complete
-    let canReadAgain = input.beginning.files.canReadAgain(from: standing?.position.sourceIndex ?? input.beginning.index)
-    guard tries <= Self.mostTries, canReadAgain || isComplete, control.cancellationSignal == nil else { throw error }
-    note(
-      RunNote(
-        .warning,
-        "\(error.message); resumes after the \(Words.count(committed, "record")) that \(committed == 1 ? "is" : "are") committed"))
-    let replaced = own == nil ? input.beginning.replaced : []
-    guard let standing else { return .wentBack(.anew(replaced: replaced, doubt: nil), tries: tries) }
-    if isComplete { return .wentBack(.report(standing), tries: tries) }
-    return .wentBack(.goOn(standing, replaced: replaced), tries: tries)
-  }
-
-  /// So often a run goes back to one place.
-  private static let mostTries = 6
 
   /// Finds or makes the table, starts the reader unless it is at work, and stores what it reads.
   /// - Parameter packed: what was stored in another way already; nil where nothing was.

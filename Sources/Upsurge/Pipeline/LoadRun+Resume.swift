@@ -132,6 +132,24 @@ extension LoadRun {
     }
   }
 
+  /// Makes the ledger that of what stands in the store, which is less than this process was told.
+  /// - Returns: the records that it took for committed.
+  func tellWhatStands(_ standing: RunRecord?, isResumable: Bool) -> UInt64 {
+    summary.withLock {
+      let confirmed = $0.progress.committedCount
+      let resumed = $0.progress.resumedCount
+      if let standing {
+        $0.tell(standing)
+      } else {
+        ($0.ledger, $0.rejectsByReason, $0.progress.committedThrough) = (Ledger(), [], nil)
+        $0.progress.committedCount = 0
+      }
+      $0.progress.resumedCount = min(resumed, $0.progress.committedCount)
+      ($0.progress.isResumable, $0.progress.hasBegunToWrite) = (isResumable, true)
+      return confirmed
+    }
+  }
+
   /// The error of a record that ended a run which has committed others: options that make another job do not let this
   /// one go on, so the fix is what does.
   func goingOn(_ error: UpsurgeError) -> UpsurgeError {

@@ -33,8 +33,23 @@ package final class RunFiles: Sendable {
 
   /// Whether everything that was opened can be read again from a file on.
   package func canReadAgain(from index: Int) -> Bool {
+    state.withLock { $0.openedCount > index } && firstUnreadable(from: index) == nil
+  }
+
+  /// Whether all files up to one were opened and can be read again.
+  package func canReadAgain(upTo index: Int) -> Bool {
     state.withLock { state in
-      index < state.openedCount && state.files[index..<state.openedCount].allSatisfy { $0.identity != nil }
+      index < state.files.count && state.files[...index].allSatisfy { $0.identity != nil }
+    }
+  }
+
+  /// How many were opened, the first ones.
+  package var openedCount: Int { state.withLock { $0.openedCount } }
+
+  /// The first of the files that were opened, from one on, which cannot be read again; nil where all can.
+  func firstUnreadable(from index: Int) -> Int? {
+    state.withLock { state in
+      (min(index, state.openedCount)..<state.openedCount).first { state.files[$0].identity == nil }
     }
   }
 }

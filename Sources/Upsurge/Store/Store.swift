@@ -9,7 +9,7 @@
 ///
 /// Nothing of it is called for a record: outcomes come back as counts and as rejects in the order of the input, so that a
 /// store may take many records at once. That a commit may be unknown, and that a run may have to go back to the last one,
-/// is part of it (`connectionLost`).
+/// is part of it (`connectionLost`), and that a server has lost commits that it had confirmed (`commitsLost`).
 ///
 /// All of it is called on the writing thread.
 package protocol Store: RunShelf {
@@ -37,18 +37,24 @@ package protocol Store: RunShelf {
   /// Takes back what was made for a load that does not begin.
   func takeBack() throws(UpsurgeError)
 
-  /// What stands of a run whose connection has broken: what it has committed, whether it knows or not. Connects again.
-  /// - Parameter owner: what the run is called.
+  /// What stands of a run whose connection has broken: what it has committed, whether it knows or not. Connects again. It may be
+  /// less than was confirmed, where another server has taken over.
+  /// - Parameters:
+  ///   - owner: what the run is called.
+  ///   - earlier: the run that it goes on with, which has another owner before the first commit.
   /// - Returns: nil where nothing of it stands.
-  func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord?
+  func standing(of job: RunJob, owner: RunOwner, earlier: RunRecord?) throws(UpsurgeError) -> RunRecord?
 
   /// What is left to do when somebody has seen the ledger of a run that is complete; nil where that is nothing.
   func ending(of run: RunRecord) -> RunEnding?
 }
 
 extension Store {
-  package func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
-    try openRuns(of: job.table).last { $0.owner == owner.text }
+  package func standing(
+    of job: RunJob, owner: RunOwner, earlier: RunRecord?
+  ) throws(UpsurgeError) -> RunRecord? {
+    let runs = try openRuns(of: job.table)
+    return runs.last { $0.owner == owner.text } ?? runs.last { $0.id == earlier?.id && $0.owner == earlier?.owner }
   }
 }
 

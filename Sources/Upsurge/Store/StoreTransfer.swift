@@ -11,7 +11,7 @@
 ///
 /// A store whose connection has broken throws `connectionLost`. It may have broken with records that were not committed, or
 /// in the commit itself, so that nobody knows whether that stands. The run looks up what does (`Store.standing`), and goes
-/// on from there.
+/// on from there. So it does after `commitsLost`: the store stands before what it had confirmed.
 package protocol StoreTransfer: AnyObject {
   // MARK: What became of the records
 

@@ -121,6 +121,8 @@ extension UpsurgeError {
     switch code {
     case .usage: return 64
     case .guardRefused: return 4
+    // Also where nothing is left: what was read is gone.
+    case .commitsLost: return 3
     default: break
     }
     if hasCommittedWork { return 3 }

@@ -7,10 +7,14 @@ enum SecretName {
   /// Whether the value of a parameter of this name is shown nowhere. Case does not count.
   static func isSecret(_ name: String) -> Bool {
     let whole = name.lowercased()
+    if plainNames.contains(whole) { return false }
     return wholeNames.contains(whole) || prefixes.contains(where: whole.hasPrefix)
       || fragments.contains(where: whole.contains) || parts(of: name).contains(where: words.contains)
       || endings.contains(where: whole.hasSuffix) && !harmless.contains(where: whole.hasSuffix)
   }
+
+  /// Names of which a part looks like a secret: what a server must be that is connected to.
+  private static let plainNames: Set<String> = ["target_session_attrs"]
 
   /// How secrets end that are written as one word: `licensekey`, `passcode`.
   private static let endings = ["key", "passcode", "accesscode", "authcode", "otpcode", "pswd", "psw"]

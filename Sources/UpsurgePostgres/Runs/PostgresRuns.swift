@@ -15,7 +15,8 @@ package struct PostgresRuns: Sendable {
   private var quotedName: String { "\(schema.quotedForPostgres).\(Self.name.quotedForPostgres)" }
 
   private static let columns = [
-    "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress", "exit_code",
+    "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress",
+    "exit_code",
   ]
 
   /// What stands of a run.
@@ -25,6 +26,8 @@ package struct PostgresRuns: Sendable {
     package var progress: String
     /// Whether all of it is stored.
     package var isComplete = false
+    /// The files with their identities, where that is news: each is opened when its turn comes.
+    package var files: String?
   }
 
   /// What a run is when it begins; the texts are those of `RunText`.
@@ -39,7 +42,8 @@ package struct PostgresRuns: Sendable {
     package var progress: String
 
     package init(
-      table: String, job: String, files: String, owner: String, startedAt: String, position: String, progress: String
+      table: String, job: String, files: String, owner: String, startedAt: String, position: String,
+      progress: String
     ) {
       (self.table, self.job, self.files, self.owner) = (table, job, files, owner)
       (self.startedAt, self.position, self.progress) = (startedAt, position, progress)
@@ -66,7 +70,8 @@ package struct PostgresRuns: Sendable {
   /// Whether there is a table of that name, and it has the columns of ours.
   func isOurs(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
     let names = Self.columns.map { "'\($0)'" }.joined(separator: ", ")
-    let sql = "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname IN (\(names)) AND NOT attisdropped"
+    let sql =
+      "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname IN (\(names)) AND NOT attisdropped"
     return try connection.run(sql, [.text(quotedName)]).first?.integer(0) == Int64(Self.columns.count)
   }
 
@@ -90,9 +95,14 @@ package struct PostgresRuns: Sendable {
   /// - Returns: nil where the run is forgotten.
   package func lock(_ run: Int64, _ connection: PostgresConnection) throws(PostgresFailure) -> Standing? {
     let row = try connection.run(
-      "SELECT owner, position, progress, state = 'complete' FROM \(quotedName) WHERE run = $1 FOR UPDATE", [.integer(run)]
+      "SELECT owner, position, progress, state = 'complete' FROM \(quotedName) WHERE run = $1 FOR UPDATE",
+      [.integer(run)]
     ).first
-    return row.map { Standing(owner: $0.text(0) ?? "", position: $0.text(1) ?? "", progress: $0.text(2) ?? "", isComplete: $0.flag(3) ?? false) }
+    return row.map {
+      Standing(
+        owner: $0.text(0) ?? "", position: $0.text(1) ?? "", progress: $0.text(2) ?? "",
+        isComplete: $0.flag(3) ?? false)
+    }
   }
 
   /// Writes down where a run stands; part of the transaction that stores its records.
@@ -103,19 +113,31 @@ package struct PostgresRuns: Sendable {
   ) throws(PostgresFailure) -> Bool {
     let result = try connection.run(
       """
-      UPDATE \(quotedName) SET \(isComplete ? "state = 'complete', " : "")position = $3, progress = $4, updated_at = \(Self.now)
+      UPDATE \(quotedName) SET \(isComplete ? "state = 'complete', " : "")position = $3, progress = $4, updated_at = \(Self.now),
+        files = coalesce($5, files)
       WHERE run = $1 AND owner = $2
-      """, [.integer(run), .text(standing.owner), .text(standing.position), .text(standing.progress)])
+      """,
+      [.integer(run), .text(standing.owner), .text(standing.position), .text(standing.progress)]
+        + [standing.files.map { .text($0) } ?? .null])
     return result.affectedCount == 1
   }
 
-  /// Marks a run as one that has ended and stays listed.
-  package func end(
-    _ run: Int64, owner: String, exitCode: Int32, _ connection: PostgresConnection
-  ) throws(PostgresFailure) {
-    try connection.run(
-      "UPDATE \(quotedName) SET state = 'done', exit_code = $3 WHERE run = $1 AND owner = $2",
-      [.integer(run), .text(owner), .integer(Int64(exitCode))])
+  /// Marks a run that is complete as one that has ended and stays listed, or forgets it.
+  /// - Parameter exitCode: nil where it does not stay.
+  /// - Returns: false where it is not complete, another process's by now, or gone.
+  func acknowledge(
+    _ run: Int64, owner: String, exitCode: Int32?, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> Bool {
+    let parameters: [PostgresParameter] = [.integer(run), .text(owner)]
+    // A run that is done already was told so by a call whose answer was lost.
+    let place = "WHERE run = $1 AND owner = $2 AND state <> 'running'"
+    guard let exitCode else {
+      return try connection.run("DELETE FROM \(quotedName) \(place)", parameters).affectedCount == 1
+    }
+    return try connection.run(
+      "UPDATE \(quotedName) SET state = 'done', exit_code = $3 \(place)",
+      parameters + [.integer(Int64(exitCode))]
+    ).affectedCount == 1
   }
 
   /// Removes the oldest past runs of the table that a run is of, and keeps the newest so many.
@@ -134,7 +156,9 @@ package struct PostgresRuns: Sendable {
   package func forget(
     _ run: Int64, owner: String, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
-    try connection.run("DELETE FROM \(quotedName) WHERE run = $1 AND owner = $2", [.integer(run), .text(owner)]).affectedCount == 1
+    try connection.run(
+      "DELETE FROM \(quotedName) WHERE run = $1 AND owner = $2", [.integer(run), .text(owner)]
+    ).affectedCount == 1
   }
 
   /// Forgets a run that was written down by a call whose answer was lost, and has stored nothing.
@@ -160,8 +184,10 @@ package struct PostgresRuns: Sendable {
     return try connection.run("SELECT \(list) FROM \(quotedName) ORDER BY run", []).rows.map { row in
       let texts = (1...9).map { row.text($0) ?? "" }
       return Row(
-        run: row.integer(0) ?? 0, state: texts[0], table: texts[1], job: texts[2], files: texts[3], owner: texts[4],
-        startedAt: texts[5], updatedAt: texts[6], position: texts[7], progress: texts[8], exitCode: row.integer(10))
+        run: row.integer(0) ?? 0, state: texts[0], table: texts[1], job: texts[2], files: texts[3],
+        owner: texts[4],
+        startedAt: texts[5], updatedAt: texts[6], position: texts[7], progress: texts[8],
+        exitCode: row.integer(10))
     }
   }
 
@@ -174,7 +200,8 @@ package struct PostgresRuns: Sendable {
     _ run: Int64, from before: String, to owner: String, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
     let result = try connection.run(
-      "UPDATE \(quotedName) SET owner = $3 WHERE run = $1 AND owner = $2", [.integer(run), .text(before), .text(owner)])
+      "UPDATE \(quotedName) SET owner = $3 WHERE run = $1 AND owner = $2",
+      [.integer(run), .text(before), .text(owner)])
     return result.affectedCount == 1
   }
 }

@@ -16,7 +16,15 @@ package struct TransactionSettings: Sendable, Equatable {
   /// other one brings, and both would stay. Readers and writers are not kept waiting.
   package var sweptTable: String?
 
+  /// Whether a limit on the whole transaction is there to be set aside (17 and later).
+  package var hasTransactionTimeout = false
+  /// Whether the last answer says which server it is.
+  package var asksForServer = false
+
   package init() {}
+
+  /// When the server was started, which no other server, and no promoted standby, has in common with it.
+  package static let server = "SELECT extract(epoch FROM pg_postmaster_start_time())::numeric::text"
 
   /// Begins it.
   package var beginSQL: String {
@@ -25,7 +33,9 @@ package struct TransactionSettings: Sendable, Equatable {
     SET LOCAL work_mem = '\(workMemory)'; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC';
     SET LOCAL intervalstyle = 'postgres'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on;
-    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")\(planning)\(lock)
+    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")\
+    \(hasTransactionTimeout ? "; SET LOCAL transaction_timeout = 0" : "")\(planning)\(lock)\
+    \(asksForServer ? "; \(Self.server)" : "")
     """
   }
 

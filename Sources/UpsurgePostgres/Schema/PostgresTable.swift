@@ -50,6 +50,9 @@ package struct PostgresTable: Sendable, Equatable {
     package var deletes: Bool
   }
 
+  /// Whether a crash of the server, and a standby that takes over, leave nothing of the rows that this user stores and sees.
+  package var losesRowsInCrash: Bool { isUnlogged && rights.selects && !hasRowSecurity && !hasRowTriggers }
+
   /// `"schema"."name"`, as statements name it.
   package var quotedName: String { "\(schema.quotedForPostgres).\(name.quotedForPostgres)" }
 

@@ -7,7 +7,7 @@ package struct Capabilities: Sendable, Equatable {
   package var version: String
   /// 150020 for 15.20, as `version()` says it; 0 where that is no version of PostgreSQL.
   package var versionNumber: Int
-  /// A standby, which takes no rows.
+  /// A standby, which takes no rows before it takes over.
   package var isInRecovery = false
   package var isReadOnly = false
   /// Whether a temporary table can be made, and goes away with its transaction.
@@ -27,6 +27,8 @@ package struct Capabilities: Sendable, Equatable {
 
   /// Whether `pg_input_is_valid` finds bad values without an error.
   package var hasInputCheck: Bool { versionNumber >= 16_00_00 && family.keepsDDLInTransactions }
+  /// Whether `transaction_timeout` is a setting.
+  var hasTransactionTimeout: Bool { versionNumber >= 17_00_00 && family.keepsDDLInTransactions }
   /// Whether RETURNING knows `old` and `new`.
   package var hasReturningOld: Bool { versionNumber >= 18_00_00 && family == .postgreSQL }
 
@@ -36,8 +38,7 @@ package struct Capabilities: Sendable, Equatable {
     if family.keepsDDLInTransactions, versionNumber < Self.leastVersion * 10000 {
       return "upsurge needs PostgreSQL \(Self.leastVersion) or later; this is \(version.prefix { $0 != "(" && $0 != "," })"
     }
-    if isInRecovery { return "the server is a standby, which takes no rows" }
-    if isReadOnly { return "transactions are read-only here (default_transaction_read_only)" }
+    if isReadOnly, !isInRecovery { return "transactions are read-only here (default_transaction_read_only)" }
     return nil
   }
 
@@ -48,7 +49,7 @@ package struct Capabilities: Sendable, Equatable {
     family = ServerFamily(version: version, host: connection.host)
     if case .refused = family { return }
     try askSettings(connection)
-    if refusal == nil, family.keepsDDLInTransactions { try probe(connection) }
+    if refusal == nil, !isInRecovery, family.keepsDDLInTransactions { try probe(connection) }
     if !family.keepsDDLInTransactions { hasSavepoints = true }
   }
 

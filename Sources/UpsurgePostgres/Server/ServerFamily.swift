@@ -50,6 +50,9 @@ package enum ServerFamily: Sendable, Equatable {
   /// Whether a constraint can wait for the end of the transaction, and SET CONSTRAINTS ends the wait. CockroachDB knows neither.
   package var defersConstraints: Bool { self != .cockroachDB }
 
+  /// Whether `pg_postmaster_start_time` distinguishes a server from the one that takes over. CockroachDB loses no commits.
+  package var saysWhenItStarted: Bool { self != .cockroachDB }
+
   private static let unfit: [ServerFamily] = [
     .refused(name: "Aurora DSQL", reason: "it has no COPY, no temporary tables and no savepoints"),
     .refused(name: "Redshift", reason: "it has no COPY FROM STDIN, and its keys are not enforced"),

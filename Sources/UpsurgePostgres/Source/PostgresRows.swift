@@ -32,11 +32,12 @@ extension PostgresFailure {
     let own = asError(on: target)
     let code: UpsurgeError.Code =
       switch kind {
-      case .retryTransaction, .timedOut, .unreachable, .connectionLost, .outcomeUnknown, .resources:
+      case .retryTransaction, .timedOut, .unreachable, .connectionLost, .outcomeUnknown, .resources, .breaksAgain,
+        .readOnly, .commitsLost:
         .databaseBusy
       case .refused, .notInstalled, .privilege: .unreadableInput
       case .interrupted, .takenOver: .interrupted
-      case .badTarget: .usage
+      case .badTarget, .noTransactions: .usage
       case .record, .schemaChanged, .foreignTable, .other: isReading ? .badInput : query == nil ? .unreadableInput : .usage
       }
     var words = target.masked(message)

@@ -2,6 +2,14 @@ import Upsurge
 import UpsurgeRecords
 
 extension LoadOptions {
+  /// How long a server is waited for.
+  var patience: ServerPatience {
+    var patience = ServerPatience()
+    patience.busySeconds = Double(transaction.busyTimeout) / 1_000
+    patience.connectSeconds = tuning.connectSeconds ?? patience.connectSeconds
+    return patience
+  }
+
   /// - Throws: `usage` for an option that cannot apply to PostgreSQL, or does not yet, by its name.
   func checkForPostgres() throws(UpsurgeError) {
     let notHere: [(isGiven: Bool, option: Wording, reason: String)] = [

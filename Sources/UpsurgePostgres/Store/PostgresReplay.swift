@@ -166,6 +166,7 @@ final class PostgresReplay: ReplayStore {
     // Pages are small, and a row that somebody else changes meanwhile has the page tried again.
     var settings = TransactionSettings()
     (settings.lockTimeout, settings.needsSnapshot) = (max(1, busyTimeout), true)
+    settings.hasTransactionTimeout = capabilities.hasTransactionTimeout
     settings.plansForSortedKeys = capabilities.family == .postgreSQL
     var patience = FencedTransactions.Patience()
     patience.busySeconds = Double(busyTimeout) / 1_000

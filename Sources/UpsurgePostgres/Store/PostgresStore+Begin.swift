@@ -50,20 +50,22 @@ extension PostgresStore {
     try makeRuns(runs)
     try forget(beginning.replaced, runs, isTrial: false)
     var isAgain = false
-    let (run, position) = try session.asking { (connection) throws(PostgresFailure) in
+    let begun = try session.asking { (connection) throws(PostgresFailure) in
       if isAgain { try runs.forget(begun: newRun, connection) }
       isAgain = true
       return try write(beginning.resumption, newRun, runs, connection)
     }
-    guard let run else {
+    guard let begun else {
       throw UpsurgeError(
         .guardRefused, "another process has taken up the run meanwhile",
         hint: "upsurge runs \(place.quotedForShell) lists what has not ended")
     }
-    table.making?.run = run
-    return PartTransactions(
-      self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
-      session.cancellation)
+    if let earlier = beginning.resumption, try RunText.position(begun.position) != earlier.position {
+      // What is committed is looked up once more.
+      throw UpsurgeError(.commitsLost, "\(place) says another place of the run than a moment ago")
+    }
+    table.making?.run = begun.run
+    return PartTransactions(self, runs, begun, beginning, making: table.making, settings)
   }
 
   /// Writes down that a run of one transaction has begun, so that whoever comes while it commits can wait for its row.
@@ -80,18 +82,32 @@ extension PostgresStore {
   }
 
   /// Makes the run's row, or makes that of the earlier part this process's.
-  /// - Returns: its number and its place; nil where another process was faster.
+  /// - Returns: nil where another process was faster.
   private func write(
     _ earlier: RunRecord?, _ newRun: PostgresRuns.NewRun, _ runs: PostgresRuns,
     _ connection: PostgresConnection
-  ) throws(PostgresFailure) -> (Int64?, String) {
-    guard let earlier else { return (try runs.begin(newRun, connection), newRun.position) }
-    if earlier.owner != newRun.owner,
+  ) throws(PostgresFailure) -> PartTransactions.Begun? {
+    let server = try server(connection)
+    guard let earlier else {
+      return PartTransactions.Begun(
+        run: try runs.begin(newRun, connection), owner: newRun.owner, position: newRun.position,
+        server: server)
+    }
+    // A try whose answer was lost may have taken it over.
+    if try runs.lock(earlier.id, connection)?.owner != newRun.owner,
       try !runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
     {
-      return (nil, "")
+      return nil
     }
-    return (earlier.id, try runs.lock(earlier.id, connection)?.position ?? "")
+    guard let standing = try runs.lock(earlier.id, connection) else { return nil }
+    return PartTransactions.Begun(
+      run: earlier.id, owner: newRun.owner, position: standing.position, server: server)
+  }
+
+  /// Which server it is that has the rows; nil where it does not say.
+  func server(_ connection: PostgresConnection) throws(PostgresFailure) -> String? {
+    guard capabilities.family.saysWhenItStarted else { return nil }
+    return try connection.run(TransactionSettings.server, []).first?.text(0)
   }
 
   private func newRun(_ input: LoadInput, _ table: TargetTable, _ context: StoreContext)
@@ -113,6 +129,8 @@ extension PostgresStore {
     settings.lockTimeout = max(1, Int(transaction.busyTimeout))
     settings.isDurable = transaction.durability != .off
     settings.plansForSortedKeys = capabilities.family == .postgreSQL
+    settings.hasTransactionTimeout = capabilities.hasTransactionTimeout
+    settings.asksForServer = capabilities.family.saysWhenItStarted
     if let found = table.found {
       let sweep = job.options.delivery.rules.snapshot?.sweep ?? .none
       if sweep != .none, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }

@@ -145,6 +145,8 @@ extension PostgresStore: MirrorShelf {
     let acceptance = AcceptanceNotes(schema: stateSchema(beside: place), table: name, owner: "")
     let stored = notes.map { StateTable($0, schema: stateSchema(beside: place)) } + [acceptance.refusals, acceptance.rows]
     let open = try openRuns(of: table).map { (id: $0.id, owner: $0.owner) }
+    // A try whose COMMIT was not answered may have removed what the next one does not find.
+    var sentCount = 0
     return try session.asking { (connection) throws(PostgresFailure) in
       do throws(PostgresFailure) {
         try connection.run("BEGIN; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
@@ -159,10 +161,13 @@ extension PostgresStore: MirrorShelf {
         }
         if isTrial {
           connection.rollback()
-        } else if try !connection.commit() {
+          return UInt64(count)
+        }
+        if count > 0 { sentCount = count }
+        if try !connection.commit() {
           throw PostgresFailure(.other, "the server has rolled the transaction back")
         }
-        return UInt64(count)
+        return UInt64(sentCount)
       } catch {
         connection.rollback()
         throw error

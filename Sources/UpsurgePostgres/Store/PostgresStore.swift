@@ -16,6 +16,8 @@ final class PostgresStore: Store {
     self.job = job
     session = try ServerSession(job.database, cancellation)
     name = TableName(job.table)
+    session.patience = job.options.patience
+    if job.options.tuning.awaitsServer { session.goOn() }
     try job.options.checkForPostgres()
     capabilities = try session.capabilities()
     defaultSchema = try session.asking { (connection) throws(PostgresFailure) in
@@ -33,7 +35,7 @@ final class PostgresStore: Store {
     }
   }
 
-  private var options: LoadOptions { job.options }
+  var options: LoadOptions { job.options }
 
   /// Milliseconds that a lock is waited for.
   var lockTimeout: Int { Int(options.transaction.busyTimeout) }
@@ -135,40 +137,6 @@ final class PostgresStore: Store {
         return rows.first?.flag(0) != true
       }
       return false
-    }
-  }
-
-  /// The runs of this process's job that began and committed nothing go with the first one that does.
-  func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
-    guard let own = try openRuns(of: job.table).last(where: { $0.owner == owner.text }) else { return nil }
-    let runs = runs(beside: try place(of: TableName(job.table)))
-    guard let run = try session.settled(own, runs, isOwn: true, lockTimeout: lockTimeout) else { return nil }
-    // Of one transaction for all, nothing stands before its end.
-    guard options.transaction.isAtomic, run.state == .running else { return run }
-    try session.asking { (connection) throws(PostgresFailure) in
-      _ = try runs.forget(run.id, owner: run.owner, connection)
-    }
-    return nil
-  }
-
-  func ending(of run: RunRecord) -> RunEnding? {
-    guard let place = try? place(of: TableName(run.job.table)) else { return nil }
-    return ending(of: run.id, owner: run.owner, runs: runs(beside: place))
-  }
-
-  /// What takes the mark of a run away, or makes it history.
-  func ending(of run: Int64, owner: String, runs: PostgresRuns) -> RunEnding {
-    RunEnding { [session, options] (exitCode) throws(UpsurgeError) in
-      try session.asking { (connection) throws(PostgresFailure) in
-        if options.transaction.keepsHistory {
-          try runs.end(run, owner: owner, exitCode: exitCode, connection)
-          if let count = options.transaction.keptRunCount {
-            try runs.prune(tableOf: run, keeping: count, connection)
-          }
-        } else {
-          try runs.forget(run, owner: owner, connection)
-        }
-      }
     }
   }
 

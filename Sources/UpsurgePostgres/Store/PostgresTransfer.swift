@@ -28,15 +28,16 @@ private struct KeptRecords {
 /// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
   private let store: PostgresStore
-  private let table: TargetTable
+  let table: TargetTable
   private let context: StoreContext
-  private let transactions: RunTransactions
+  let transactions: RunTransactions
+  let files: RunFiles
   private let batches: BatchStore
   private let kept: KeptRecords
   /// Removes what a snapshot no longer has; nil where the records are none.
   private let snapshot: SnapshotSweep?
   private(set) var inputPlace = InputPlace()
-  private var last: InputPlace.Record?
+  private(set) var last: InputPlace.Record?
   private var isDone = false
   var storeSeconds = 0.0
 
@@ -59,7 +60,7 @@ final class PostgresTransfer: StoreTransfer {
     _ context: StoreContext
   ) throws(UpsurgeError) {
     var table = table
-    (self.store, self.context) = (store, context)
+    (self.store, self.context, files) = (store, context, beginning.files)
     let options = context.options
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
@@ -99,6 +100,11 @@ final class PostgresTransfer: StoreTransfer {
           "table \(table.name.shown.escapedForTerminal) exists, and its column \(name) stays \(type): \(.type) \(name):\(other.given.escapedForTerminal) is for new tables"
         ))
     }
+    if table.found?.isUnlogged == true {
+      let name = table.name.shown.escapedForTerminal
+      context.note(
+        RunNote(.info, "table \(name) is UNLOGGED: a crash or a failover of its server empties it"))
+    }
     if !table.key.isNone, table.mode != .insert {
       context.note(RunNote(.info, "\(table.mode.rawValue) by key \(table.key.words.escapedForTerminal)"))
     }
@@ -108,7 +114,6 @@ final class PostgresTransfer: StoreTransfer {
 
   var rejects: (any RejectSink)? { kept.file }
   var hasCommittedAll: Bool { ledger == committedLedger && ledger.read > 0 }
-  var isResumable: Bool { transactions.keepsRun && committedLedger.read > 0 }
   var isInTransaction: Bool { transactions.isOpen }
 
   // MARK: Batches
@@ -247,6 +252,7 @@ final class PostgresTransfer: StoreTransfer {
       hasTried = true
       failure = nil
       entries = []
+      try transfer.checkRows(connection)
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
@@ -365,7 +371,8 @@ final class PostgresTransfer: StoreTransfer {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }
     let ending = try transactions.finish(isInterrupted: isInterrupted, endState) {
-      (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
+      [self] (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
+      try checkRows(connection)
       if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
       return try batches.finishNewTable(connection)
     }

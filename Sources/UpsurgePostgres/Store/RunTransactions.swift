@@ -69,12 +69,24 @@ class RunTransactions {
 
 /// A transaction for each part, which commits the place in the input with the records.
 final class PartTransactions: RunTransactions {
+  /// The run as the table of runs has it, which says that it is this process's.
+  struct Begun {
+    let run: Int64
+    let owner: String
+    let position: String
+    /// The server that has it.
+    let server: String?
+  }
+
   private let fenced: FencedTransactions
   private let runs: PostgresRuns
   private let run: Int64
   private let owner: String
   /// The table that is made under a name of the engine's own; nil where the table is there.
   private let making: NewTable?
+  private let files: RunFiles
+  /// How many files the run's row has with their identities.
+  private var writtenFileCount: Int
   private var position: String
   private let lastCommit = LastCommit()
 
@@ -93,21 +105,17 @@ final class PartTransactions: RunTransactions {
     }
   }
 
-  /// - Parameters:
-  ///   - run: its number in the table of runs, which says that it is this process's.
-  ///   - position: where it stands there.
   init(
-    _ store: PostgresStore, _ runs: PostgresRuns, run: Int64, owner: String, position: String,
-    making: NewTable?,
-    _ settings: TransactionSettings, _ cancellation: ReadCancellation?
+    _ store: PostgresStore, _ runs: PostgresRuns, _ begun: Begun, _ beginning: Beginning, making: NewTable?,
+    _ settings: TransactionSettings
   ) {
-    (self.runs, self.run, self.owner, self.position, self.making) = (runs, run, owner, position, making)
-    var patience = FencedTransactions.Patience()
-    patience.busySeconds = Double(store.job.options.transaction.busyTimeout) / 1_000
-    patience.connectSeconds = store.job.options.tuning.connectSeconds ?? patience.connectSeconds
+    (self.runs, run, owner, position, self.making) = (runs, begun.run, begun.owner, begun.position, making)
+    files = beginning.files
+    writtenFileCount = beginning.resumption == nil ? files.openedCount : 0
     fenced = FencedTransactions(
-      to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience,
-      cancellation: cancellation)
+      to: store.session.target, runs: runs, run: run, owner: owner, earlierOwner: beginning.resumption?.owner,
+      server: begun.server, settings: settings, patience: store.job.options.patience,
+      cancellation: store.session.cancellation)
     fenced.commit = lastCommit.run
     super.init(store)
   }
@@ -115,11 +123,14 @@ final class PartTransactions: RunTransactions {
   override var keepsRun: Bool { true }
   override var commitsParts: Bool { true }
   override var mayStand: Bool { lastCommit.isOpen }
-  override var ending: RunEnding? { store.ending(of: run, owner: owner, runs: runs) }
+  override var ending: RunEnding? {
+    store.ending(of: run, owner: owner, runs: runs, server: fenced.lastServer)
+  }
 
   override func store(
     _ body: (PostgresConnection) throws(PostgresFailure) -> RunState
   ) throws(UpsurgeError) {
+    let fileCount = files.openedCount
     position = try translating { () throws(PostgresFailure) in
       try fenced.perform(position) { (connection) throws(PostgresFailure) in
         // It was looked up: nothing of the tries before stands.
@@ -129,6 +140,7 @@ final class PartTransactions: RunTransactions {
       }
     }
     lastCommit.isOpen = false
+    writtenFileCount = fileCount
   }
 
   override func finish(
@@ -157,16 +169,23 @@ final class PartTransactions: RunTransactions {
   /// Nothing of the run is left, for it begins again.
   private func forgetAll() throws(UpsurgeError) {
     try store.session.asking { (connection) throws(PostgresFailure) in
-      try connection.run("BEGIN")
-      try runs.forget(run, owner: owner, connection)
-      if let making { try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)") }
-      _ = try connection.commit()
+      do throws(PostgresFailure) {
+        try connection.run("BEGIN")
+        try runs.forget(run, owner: owner, connection)
+        if let making { try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)") }
+        _ = try connection.commit()
+      } catch {
+        connection.rollback()
+        throw error
+      }
     }
   }
 
   private func standing(_ state: RunState) -> PostgresRuns.Standing {
-    PostgresRuns.Standing(
+    var standing = PostgresRuns.Standing(
       owner: owner, position: RunText.encode(state.position), progress: RunText.encode(state.progress))
+    if files.openedCount != writtenFileCount { standing.files = RunText.encode(files.all) }
+    return standing
   }
 }
 
@@ -189,6 +208,8 @@ final class WholeTransaction: RunTransactions {
   private var connection: PostgresConnection?
   private var isOutcomeUnknown = false
   private var isComplete = false
+  /// The server that the transaction is on.
+  private var server: String?
 
   init(_ store: PostgresStore, _ run: Run?, preparations: [String], _ settings: TransactionSettings) {
     (self.run, self.preparations, self.settings) = (run, preparations, settings)
@@ -201,7 +222,7 @@ final class WholeTransaction: RunTransactions {
 
   override var ending: RunEnding? {
     guard let run, isComplete else { return nil }
-    return store.ending(of: run.number, owner: run.owner, runs: run.runs)
+    return store.ending(of: run.number, owner: run.owner, runs: run.runs, server: server)
   }
 
   override func store(
@@ -216,16 +237,13 @@ final class WholeTransaction: RunTransactions {
 
   private func opened() throws(PostgresFailure) -> PostgresConnection {
     if let connection { return connection }
-    let made = try store.session.connected()
-    try made.run(settings.beginSQL)
+    let made: PostgresConnection
+    (made, server) = try store.session.begin(settings)
     connection = made
-    if let run, try run.runs.lock(run.number, made)?.owner != run.owner { throw Self.takenOver }
+    if let run, try run.runs.lock(run.number, made)?.owner != run.owner { throw PostgresFailure.takenOver }
     for sql in preparations { try made.run(sql) }
     return made
   }
-
-  private static let takenOver = PostgresFailure(
-    .takenOver, "another process has taken up the run, or it was forgotten")
 
   override func finish(
     isInterrupted: Bool, _ state: () -> RunState,
@@ -242,7 +260,7 @@ final class WholeTransaction: RunTransactions {
       let standing = PostgresRuns.Standing(
         owner: run.owner, position: RunText.encode(state.position), progress: RunText.encode(state.progress))
       guard try run.runs.advance(run.number, to: standing, isComplete: true, connection) else {
-        throw Self.takenOver
+        throw PostgresFailure.takenOver
       }
       try commit(connection)
       return ending

@@ -15,6 +15,14 @@ package final class ServerSession {
   private var known: Capabilities?
   /// What the run needs, for the hint of what is refused.
   var rights = WantedRights()
+  /// How long a server is waited for; not at all unless somebody says so.
+  var patience = ServerPatience()
+  /// Whether the server has answered: one that is away then may come back.
+  private var hasAnswered = false
+  /// Whether it was away then, so that a standby may be about to take over.
+  private var hasBroken = false
+  /// Whether it was waited for in vain.
+  private var hasGivenUp = false
 
   /// - Throws: `usage` for what is no URL of PostgreSQL.
   package init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
@@ -28,29 +36,78 @@ package final class ServerSession {
     }
     self.target = target
     self.cancellation = cancellation
+    (patience.busySeconds, patience.connectSeconds) = (0, [])
   }
+
+  /// Takes the place of a session whose connection has broken.
+  func goOn() { (hasAnswered, hasBroken) = (true, true) }
 
   /// Calls what asks the server something, with its failures as errors of the engine. It may be called again, where the
   /// connection has broken.
   package func asking<Result>(
     _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(UpsurgeError) -> Result {
+    var wait = ServerWait(patience, cancellation)
     var tries = 1
     while true {
       do throws(PostgresFailure) {
-        return try body(try connected())
+        let result = try body(try connected())
+        (hasAnswered, hasGivenUp) = (true, false)
+        return result
       } catch {
-        // A server that restarts comes back.
-        guard error.kind == .connectionLost, tries < Self.mostTries, cancellation?.isRequested != true else {
+        do throws(PostgresFailure) {
+          try getReady(after: error, &wait, &tries)
+        } catch {
           throw self.error(of: error)
         }
-        tries += 1
-        usleep(200_000)
       }
     }
   }
 
+  /// Waits where another try is worth it.
+  /// - Throws: the failure, where none is, and `interrupted`.
+  private func getReady(
+    after failure: PostgresFailure, _ wait: inout ServerWait, _ tries: inout Int
+  ) throws(PostgresFailure) {
+    switch failure.kind {
+    case .connectionLost, .outcomeUnknown, .unreachable:
+      hasBroken = true
+      if failure.kind != .unreachable, tries < Self.mostTries, cancellation?.isRequested != true {
+        // A server that restarts comes back.
+        tries += 1
+        usleep(200_000)
+        return
+      }
+      if !hasAnswered || hasGivenUp { throw failure }
+      do {
+        try wait.wait(after: failure, isAtWork: false)
+      } catch {
+        hasGivenUp = error.kind != .interrupted
+        throw error
+      }
+    case .readOnly:
+      // Its host may be another server by now.
+      connection = nil
+      wait.hasBroken = hasBroken
+      try wait.wait(after: failure, isAtWork: false)
+    case .timedOut: try waitAsBusy(after: failure, &wait)
+    // A lock was waited for already.
+    case .retryTransaction where failure.sqlState != "55P03": try waitAsBusy(after: failure, &wait)
+    default: throw failure
+    }
+  }
+
   private static let mostTries = 4
+
+  private func waitAsBusy(after failure: PostgresFailure, _ wait: inout ServerWait) throws(PostgresFailure) {
+    var busy = failure
+    busy.kind = .retryTransaction
+    do {
+      try wait.wait(after: busy, isAtWork: false)
+    } catch {
+      throw error.kind == .retryTransaction ? failure : error
+    }
+  }
 
   /// A failure as the engine's error; where a right is missing, with the GRANT that gives it.
   func error(of failure: PostgresFailure) -> UpsurgeError {
@@ -92,13 +149,36 @@ package final class ServerSession {
     return made
   }
 
+  /// Begins a transaction. The server may have ended a session that waited for its first records.
+  /// - Returns: the server, too, where the settings ask for it.
+  func begin(_ settings: TransactionSettings) throws(PostgresFailure) -> (PostgresConnection, server: String?)
+  {
+    let wasOpen = connection?.isOpen == true
+    let first = try connected()
+    do {
+      return (first, try first.run(settings.beginSQL).last?.first?.text(0))
+    } catch {
+      guard wasOpen, error.kind == .connectionLost else { throw error }
+    }
+    let second = try connected()
+    return (second, try second.run(settings.beginSQL).last?.first?.text(0))
+  }
+
   /// What the server can do; asked once.
-  /// - Throws: `usage` where no load can go there.
+  /// - Throws: `usage` where no load can go there; `databaseBusy` for a standby that does not take over.
   package func capabilities() throws(UpsurgeError) -> Capabilities {
     if let known { return known }
-    let found = try asking { (connection) throws(PostgresFailure) in try Capabilities(of: connection) }
+    let found = try asking { (connection) throws(PostgresFailure) in
+      let found = try Capabilities(of: connection)
+      // It may take over.
+      if found.isInRecovery { throw PostgresFailure(.readOnly, "the server is a standby") }
+      return found
+    }
     if let refusal = found.refusal {
-      throw UpsurgeError(.usage, "\(target.shown): \(refusal)")
+      let hint: Wording? =
+        found.isReadOnly
+        ? "ALTER ROLE, ALTER DATABASE or the server's settings set it; or name a user who may write" : nil
+      throw UpsurgeError(.usage, "\(target.shown): \(refusal)", hint: hint)
     }
     known = found
     return found

@@ -17,8 +17,10 @@ struct ConnectionAttempt {
     var hosts: HostList?
     while true {
       let handle = try start(hosts)
-      switch step(handle) {
-      case .connected: return handle
+      switch step(handle, isOneOfSeveral: hosts != nil) {
+      case .connected:
+        KeptAlive(handle).set()
+        return handle
       case .failed(let failure):
         upsurge_pq_finish(handle)
         throw failure
@@ -62,9 +64,9 @@ struct ConnectionAttempt {
     case failed(PostgresFailure)
   }
 
-  private func step(_ handle: OpaquePointer) -> Step {
+  private func step(_ handle: OpaquePointer, isOneOfSeveral: Bool) -> Step {
     if upsurge_pq_status(handle) == CONNECTION_BAD { return .failed(failure(of: handle)) }
-    let limit = HostList.timeout(of: handle)
+    let limit = HostList.timeout(of: handle, isOneOfSeveral: isOneOfSeveral)
     var (place, deadline) = (HostList.place(of: handle), limit.map { SocketWait.now + $0 })
     var status = PGRES_POLLING_WRITING
     while true {
@@ -72,7 +74,8 @@ struct ConnectionAttempt {
         (place, deadline) = (HostList.place(of: handle), limit.map { SocketWait.now + $0 })
       }
       let wait = SocketWait(
-        descriptor: upsurge_pq_socket(handle), reads: status == PGRES_POLLING_READING, writes: status == PGRES_POLLING_WRITING)
+        descriptor: upsurge_pq_socket(handle), reads: status == PGRES_POLLING_READING,
+        writes: status == PGRES_POLLING_WRITING)
       switch wait(cancellation, until: deadline) {
       case .ready: break
       case .timedOut: return .timedOut
@@ -85,15 +88,26 @@ struct ConnectionAttempt {
     }
   }
 
+  /// What libpq says of hosts that `target_session_attrs` leaves out.
+  private static let readOnlyWords = [
+    "session is read-only", "server is in hot standby mode", "could not make a writable connection",
+  ]
+
   /// Why libpq gave up. A message of the server begins with its SQLSTATE: `FATAL:  28P01: password authentication failed`.
   private func failure(of handle: OpaquePointer) -> PostgresFailure {
     var words: [String] = []
     var sqlState = ""
     for line in String(cString: upsurge_pq_error_message(handle)).split(separator: "\n") {
       // Where in the server's sources it is said, and questions that libpq asks.
-      if line.first == "\t" || line.contains(", postinit.c:") || line.contains(", auth.c:") || line.hasPrefix("LOCATION:") { continue }
+      if line.first == "\t" || line.contains(", postinit.c:") || line.contains(", auth.c:")
+        || line.hasPrefix("LOCATION:")
+      {
+        continue
+      }
       let parts = line.split(separator: ":  ", maxSplits: 1)
-      if parts.count == 2, parts[1].dropFirst(5).hasPrefix(": "), parts[1].prefix(5).allSatisfy({ $0.isASCII && ($0.isNumber || $0.isUppercase) }) {
+      if parts.count == 2, parts[1].dropFirst(5).hasPrefix(": "),
+        parts[1].prefix(5).allSatisfy({ $0.isASCII && ($0.isNumber || $0.isUppercase) })
+      {
         sqlState = String(parts[1].prefix(5))
         words.append("\(parts[0]):  \(parts[1].dropFirst(7))")
       } else {
@@ -102,11 +116,18 @@ struct ConnectionAttempt {
     }
     var kind = sqlState.isEmpty ? .unreachable : FailureClass(sqlState: sqlState)
     if kind == .connectionLost { kind = .unreachable }
+    // Hosts answer, and none of them takes rows.
+    if words.contains(where: { line in Self.readOnlyWords.contains(where: line.contains) }) {
+      kind = .readOnly
+    }
     // No try is of use with what cannot be read.
     if sqlState.isEmpty, words.contains(where: { $0.hasPrefix("invalid ") }) { kind = .badTarget }
     // Nobody has asked for what the server wants.
-    if sqlState.isEmpty, words.contains(where: { $0.contains("no password supplied") }) { (kind, sqlState) = (.refused, "28P01") }
-    return PostgresFailure(kind, target.masked(PostgresFailure.line(of: words.joined(separator: "\n"))), sqlState: sqlState)
+    if sqlState.isEmpty, words.contains(where: { $0.contains("no password supplied") }) {
+      (kind, sqlState) = (.refused, "28P01")
+    }
+    return PostgresFailure(
+      kind, target.masked(PostgresFailure.line(of: words.joined(separator: "\n"))), sqlState: sqlState)
   }
 }
 
@@ -130,7 +151,9 @@ struct HostList {
   func rest(behind handle: OpaquePointer) -> HostList? {
     let (host, port) = Self.place(of: handle)
     let at = (0..<count).first { index in
-      let name = index < hosts.count && !hosts[index].isEmpty ? hosts[index] : index < addresses.count ? addresses[index] : ""
+      let name =
+        index < hosts.count && !hosts[index].isEmpty
+        ? hosts[index] : index < addresses.count ? addresses[index] : ""
       let ownPort = ports.count > 1 && index < ports.count ? ports[index] : ports.first ?? ""
       return (name.isEmpty || name == host) && (ownPort.isEmpty || ownPort == port)
     }
@@ -151,18 +174,26 @@ struct HostList {
   /// The host and port that are tried now.
   static func place(of handle: OpaquePointer) -> (host: String, port: String) {
     (
-      upsurge_pq_host(handle).map { String(cString: $0) } ?? "", upsurge_pq_port(handle).map { String(cString: $0) } ?? ""
+      upsurge_pq_host(handle).map { String(cString: $0) } ?? "",
+      upsurge_pq_port(handle).map { String(cString: $0) } ?? ""
     )
   }
 
+  /// Seconds for each host where several are named and nothing is said: one that has vanished is waited for by the system for
+  /// minutes, and the next one may have taken over.
+  private static let secondsOfSeveral = 10.0
+
   /// Seconds for each host; nil where that is without bound.
-  static func timeout(of handle: OpaquePointer) -> Double? {
-    guard let seconds = options(of: handle)["connect_timeout"].flatMap({ Double($0) }), seconds > 0 else { return nil }
+  static func timeout(of handle: OpaquePointer, isOneOfSeveral: Bool) -> Double? {
+    guard let given = options(of: handle)["connect_timeout"] else {
+      return isOneOfSeveral || HostList(of: handle).count > 1 ? secondsOfSeveral : nil
+    }
+    guard let seconds = Double(given), seconds > 0 else { return nil }
     // As libpq has it: clocks of whole seconds need two of them.
     return max(seconds, 2)
   }
 
-  private static func options(of handle: OpaquePointer) -> [String: String] {
+  static func options(of handle: OpaquePointer) -> [String: String] {
     guard let options = upsurge_pq_options(handle) else { return [:] }
     defer { upsurge_pq_free_options(options) }
     var found: [String: String] = [:]

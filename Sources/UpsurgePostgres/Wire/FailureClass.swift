@@ -6,6 +6,14 @@ package enum FailureClass: String, Sendable, CaseIterable {
   case connectionLost
   /// The connection broke while it committed: only what stands in the database says whether it did.
   case outcomeUnknown
+  /// The connection breaks each time at the same records.
+  case breaksAgain
+  /// The server takes no rows now: it is a standby, or was told to take none.
+  case readOnly
+  /// The server stands before commits that it had confirmed: one has taken over that lacked them.
+  case commitsLost
+  /// A pooler gives each statement to any session, so that there are no transactions.
+  case noTransactions
   /// One of the records of the statement cannot be stored.
   case record
   /// A right is missing, or row-level security refuses; a row that it hides under the same key looks the same.
@@ -49,6 +57,7 @@ package enum FailureClass: String, Sendable, CaseIterable {
     "57P01": .connectionLost, "57P02": .connectionLost, "57P03": .connectionLost, "57P05": .connectionLost,
     "53300": .connectionLost, "25P04": .connectionLost,
     "57014": .timedOut,
+    "25006": .readOnly,
     "54000": .record, "54001": .record, "428C9": .record,
     "42501": .privilege,
     "42P01": .schemaChanged, "42703": .schemaChanged, "0A000": .schemaChanged,

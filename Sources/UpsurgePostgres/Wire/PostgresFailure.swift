@@ -45,6 +45,7 @@ package struct PostgresFailure: Error, Sendable, Equatable {
     context = field("W")
     statementPosition = field("P").flatMap { Int($0) }
     if isOfValue(internalPosition: field("p"), function: field("R")) { kind = .record }
+    if sqlState == "08P01", message.contains("statement pooling mode") { kind = .noTransactions }
   }
 
   /// Whether a value was at fault although the SQLSTATE does not say so.
@@ -92,6 +93,10 @@ extension PostgresFailure {
     switch kind {
     case .unreachable, .refused, .notInstalled, .badTarget: return "cannot connect to \(target.shown): \(message)"
     case .connectionLost, .outcomeUnknown: return "the connection to \(target.shown) has broken: \(message)"
+    case .breaksAgain: return "the connection to \(target.shown) breaks each time at the same records: \(message)"
+    case .readOnly: return "\(target.shown) takes no rows now: \(message)"
+    case .noTransactions: return "\(target.shown) is a pooler without transactions, which a load needs: \(message)"
+    case .commitsLost: return "\(target.shown) \(message)"
     case .interrupted, .takenOver, .foreignTable: return message
     default: return "\(target.shown): \(message)"
     }
@@ -99,12 +104,13 @@ extension PostgresFailure {
 
   private var code: UpsurgeError.Code {
     switch kind {
-    case .retryTransaction, .timedOut, .unreachable: .databaseBusy
+    case .retryTransaction, .timedOut, .unreachable, .readOnly, .breaksAgain: .databaseBusy
     case .connectionLost, .outcomeUnknown: .connectionLost
+    case .commitsLost: .commitsLost
     case .refused, .notInstalled: .unreadableInput
     case .interrupted: .interrupted
     case .takenOver, .foreignTable: .guardRefused
-    case .badTarget: .usage
+    case .badTarget, .noTransactions: .usage
     case .record, .privilege, .schemaChanged, .resources, .other: .database
     }
   }
@@ -124,7 +130,13 @@ extension PostgresFailure {
     case .badTarget: "postgres://USER@HOST:PORT/DATABASE?sslmode=require is its form; other signs are written as %XX: @ is %40"
     case .other where sqlState == "3F000": "CREATE SCHEMA makes it, or name another one: SCHEMA.TABLE"
     case .privilege: "its owner can GRANT that right; or name a user in the URL who has it"
-    case .timedOut: "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that"
+    case .timedOut:
+      "statement_timeout of the server, or pg_cancel_backend, has ended it; ALTER ROLE … SET statement_timeout changes the first"
+    case .readOnly:
+      "name all hosts in the URL, with ?target_session_attrs=read-write; default_transaction_read_only must be off"
+    case .breaksAgain:
+      "\(.commitEvery, "10000") makes statements shorter, where a limit of the server or of its pooler ends long ones"
+    case .noTransactions: "set pool_mode = transaction or session in the pooler, or name the server itself"
     default: nil
     }
   }

@@ -19,8 +19,12 @@ struct PostgresKillLoad {
   }
 
   let path: Path
-  let server: PostgresServer
-  private let url: String
+  /// Where the rows are looked at.
+  private(set) var server: PostgresServer
+  private(set) var url: String
+  /// The database as the command is given it.
+  private let target: String
+  private let database: String
   private let scratch = Scratch()
   private let source: String
 
@@ -29,8 +33,23 @@ struct PostgresKillLoad {
   private var rejectsPath: String { scratch.file("bad") }
 
   init(_ path: Path, on server: PostgresServer) throws {
-    (self.path, self.server) = (path, server)
-    url = try server.freshDatabase()
+    let url = try server.freshDatabase()
+    self.init(path, on: server, url, target: url, database: "")
+  }
+
+  /// A load into the one of two servers that takes rows.
+  init(_ path: Path, on pair: ServerPair) throws {
+    let database = try pair.freshDatabase()
+    self.init(
+      path, on: pair.primary, pair.primary.socketURL(database: database),
+      target: pair.url(database: database),
+      database: database)
+  }
+
+  private init(
+    _ path: Path, on server: PostgresServer, _ url: String, target: String, database: String
+  ) {
+    (self.path, self.server, self.url, self.target, self.database) = (path, server, url, target, database)
     // By the delta path where the keys of a transaction are spread over the table.
     let numbers = (0..<Self.count).map { path == .delta ? $0 * 7_919 % Self.count : $0 }
     let keyCount = path.sums ? Self.count / 2 : Self.count
@@ -51,12 +70,54 @@ struct PostgresKillLoad {
     unlink(summaryPath)
   }
 
-  func start() throws -> Command.Child {
+  /// - Parameters:
+  ///   - input: how the records are read.
+  ///   - other: the database, where it is named in another way.
+  func start(
+    _ input: Input = .file, into other: String? = nil, _ more: [String] = []
+  ) throws -> Command.Child {
     unlink(summaryPath)
+    let source =
+      switch input {
+      case .file: source
+      case .command: "exec:cat \(source)"
+      case .pipe: "-"
+      }
     return try Command.start(
-      ["load", url, "t", source, "--on-error", "reject", "--rejects", rejectsPath, "--summary", summaryPath]
-        + path.options)
+      [
+        "load", other ?? target, "t", source, "--on-error", "reject", "--rejects", rejectsPath, "--summary",
+        summaryPath,
+      ]
+        + path.options + more, inputPath: input == .pipe ? self.source : "/dev/null")
   }
+
+  enum Input: CaseIterable { case file, command, pipe }
+
+  /// The state before the load, with a gate for its commits.
+  func gate() throws -> CommitGate {
+    let warm = scratch.write("id\n1\n", to: "warm.csv")
+    // It makes the table of runs.
+    let outcome = try Command.run(["load", target, "warm", warm])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    return try CommitGate(server, url)
+  }
+
+  /// The database on one of two servers.
+  func url(of server: PostgresServer) -> String { server.socketURL(database: database) }
+
+  /// Whether new sessions may write; those of the tests may.
+  func setReadOnly(_ isReadOnly: Bool) throws {
+    let change = isReadOnly ? "SET default_transaction_read_only = on" : "RESET default_transaction_read_only"
+    try server.psql("ALTER DATABASE \(database) \(change)", in: server.socketURL())
+  }
+
+  /// Looks at the rows on the server that has taken over.
+  mutating func move(to standby: PostgresServer) {
+    (server, url) = (standby, standby.socketURL(database: database))
+  }
+
+  /// Where the last process has told its ledger.
+  var toldPath: String { summaryPath }
 
   /// Waits until the sessions of clients that have left have ended.
   func settle() throws {

@@ -93,4 +93,23 @@ struct PostgresKillTests {
       #expect(try load.result() == undisturbed, "\(path), seed \(seed)")
     }
   }
+
+  @Test(
+    "A crash that empties a table, as it is UNLOGGED, has it loaded from the first record",
+    arguments: [true, false])
+  func unlogged(isFile: Bool) throws {
+    let load = try PostgresKillLoad(.append, on: .alone())
+    let (undisturbed, _) = try load.undisturbed()
+    try load.reset()
+    try load.server.psql("ALTER TABLE t SET UNLOGGED", in: load.url)
+    let gate = try load.gate()
+    let child = try load.start(isFile ? .file : .command)
+    try gate.open(to: 7_000)
+    try load.server.crash()
+    try gate.open()
+    let outcome = try child.finish()
+    #expect(outcome.talk.contains("is UNLOGGED") && outcome.talk.contains("has emptied"), "\(outcome.talk)")
+    #expect(outcome.exitCode == (isFile ? 2 : 3), "\(outcome.talk)")
+    if isFile { #expect(try load.result() == undisturbed) }
+  }
 }

@@ -68,6 +68,12 @@ extension HintTable {
       ]
     ),
     (
+      "A server must take over without its last commits: FailoverTests and StoreModelTests do what it says.",
+      [
+        "load all of it again: with --key, rows that are there count as unchanged; from a file, the run goes back by itself"
+      ]
+    ),
+    (
       "Another process must act, or end, at one moment; the suites of kills and locks cover what upsurge does then.",
       [
         "another program must not touch the file; run again",
@@ -170,7 +176,12 @@ extension HintTable {
         "write …", "write …; PGPASSWORD or ~/.pgpass gives the password",
         "a server is postgres://USER@HOST:PORT/DATABASE, in small letters; a file of SQLite is named by its path",
         "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'",
-        "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that",
+        "statement_timeout of the server, or pg_cancel_backend, has ended it; ALTER ROLE … SET statement_timeout changes the first",
+        "name all hosts in the URL, with ?target_session_attrs=read-write; default_transaction_read_only must be off",
+        "--commit-every 10000 makes statements shorter, where a limit of the server or of its pooler ends long ones",
+        "set pool_mode = transaction or session in the pooler, or name the server itself",
+        "ALTER ROLE, ALTER DATABASE or the server's settings set it; or name a user who may write",
+        "leave out --atomic: a limit of the server may end what is one long transaction",
         "of a server's: upsurge load, upsurge inspect and upsurge runs. Its rejects: correct the source, and load it again by key",
       ]
     ),

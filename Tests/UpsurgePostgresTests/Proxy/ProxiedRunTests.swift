@@ -99,6 +99,14 @@ struct ProxiedRunTests {
     #expect(lockTimeout == 50 ? lockCount > 4 : lockCount == 4)
   }
 
+  @Test("A server that takes no rows for a while is asked again, each time by a new connection")
+  func readOnly() throws {
+    let load = try ProxiedLoad(.sums)
+    let undisturbed = try load.undisturbed()
+    let found = try load.run(with: [.answer(.statement(.containing("FOR UPDATE")), "25006", at: 2, times: 3)])
+    #expect(found.result == undisturbed && found.connectionCount == 4)
+  }
+
   @Test(
     "What a server says of a COMMIT decides nothing: the position does", arguments: ["40003", "08007"],
     [false, true])

@@ -84,6 +84,28 @@ struct PostgresLoadTests {
     #expect(try rows("SELECT count(*) AS n FROM t") == ["501"])
   }
 
+  @Test("A load of several files that ended in a later one resumes there; one of a pipe does not say so", arguments: [true, false])
+  func resumesInLaterFile(isFile: Bool) throws {
+    // Without a key nothing may be stored twice.
+    try server.psql("CREATE TABLE t (id bigint, n int CHECK (n < 1000))", in: url)
+    let first = scratch.write("id,n\n" + (1...300).map { "\($0),1\n" }.joined(), to: "first.csv")
+    let second = scratch.write("id,n\n" + (301...500).map { "\($0),1\n" }.joined() + "501,5000\n502,1\n", to: "second.csv")
+    var options = LoadOptions()
+    (options.rules.mode, options.transaction.commitEvery) = (.insert, 100)
+    let sources = [first, isFile ? second : "exec:cat \(second)"]
+    let ended = LoadJob(database: url, table: "t", sources: sources, options: options).run()
+    #expect(ended.error?.code == .badInput && ended.progress.committedCount == 500)
+    #expect(ended.progress.isResumable == isFile)
+    options.rejects.onError = .reject
+    let again = LoadJob(database: url, table: "t", sources: sources, options: options).run()
+    if isFile {
+      #expect(again.error == nil && again.progress.resumedCount == 500 && again.ledger.inserted == 501)
+      #expect(try rows("SELECT count(*) AS n FROM t") == ["501"])
+    } else {
+      #expect(again.error?.code == .guardRefused)
+    }
+  }
+
   @Test("Rejects have their place, the constraint and what the server says")
   func rejects() throws {
     try server.psql(

@@ -54,6 +54,17 @@ struct PostgresRefusalTests {
     #expect(!nobody.database.contains("secret-word") && !wrong.database.contains("secret-word"))
   }
 
+  @Test("A user whose transactions are read-only is refused before anything is read")
+  func readOnlyRole() throws {
+    let role = "reads_\(UInt32.random(in: 0...UInt32.max))"
+    try server.psql("CREATE ROLE \(role) LOGIN SUPERUSER; ALTER ROLE \(role) SET default_transaction_read_only = on", in: url)
+    let summary = load(to: url.replacingOccurrences(of: "user=\(PostgresServer.user)", with: "user=\(role)"))
+    #expect(summary.exitCode == 64 && summary.error?.message.contains("default_transaction_read_only") == true)
+    #expect(summary.error?.hint == "ALTER ROLE, ALTER DATABASE or the server's settings set it; or name a user who may write")
+    try server.psql("ALTER ROLE \(role) RESET default_transaction_read_only", in: url)
+    #expect(load(to: url.replacingOccurrences(of: "user=\(PostgresServer.user)", with: "user=\(role)")).error == nil)
+  }
+
   @Test("A key that is not there names those that are")
   func keys() throws {
     try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n bigint, UNIQUE (n) DEFERRABLE)", in: url)

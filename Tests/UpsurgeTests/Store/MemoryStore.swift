@@ -6,7 +6,7 @@ import UpsurgeState
 @testable import Upsurge
 
 /// A store in the memory of the test: rows in a dictionary, one record after the other. It is the slow and obvious truth
-/// that other stores are compared with, and it can lose its connection at every commit.
+/// that other stores are compared with, and it can lose its connection, or what it has confirmed, at every commit.
 ///
 /// It knows keys of columns, all modes, rules of merging but SQL, deletes by a tombstone, NULL keys, what a strict table demands,
 /// rejects, new columns and the place of a run.
@@ -19,6 +19,8 @@ final class MemoryStore: Store, @unchecked Sendable {
     case before
     /// The connection breaks after it: all stands, and the run does not know.
     case after
+    /// Another server takes over, which lacks so many of the commits before.
+    case failover(losing: Int)
   }
 
   /// All that is committed.
@@ -35,6 +37,8 @@ final class MemoryStore: Store, @unchecked Sendable {
   /// Decides what happens to the commit of this number, the first one being 1.
   var fault: (Int) -> Fault? = { _ in nil }
   private(set) var commitCount = 0
+  /// The states that a server may have which takes over, the last one at the end.
+  private var replicated = [State()]
 
   let place = "memory"
 
@@ -98,10 +102,22 @@ final class MemoryStore: Store, @unchecked Sendable {
   func commit() throws(UpsurgeError) {
     commitCount += 1
     let fault = fault(commitCount)
-    if fault != .before, let working { state = working }
+    switch fault {
+    case .before: break
+    case .failover(let lost): state = replicated[max(0, replicated.count - 1 - lost)]
+    case .after, nil: if let working { state = working }
+    }
     working = nil
-    if fault != nil { throw UpsurgeError(.connectionLost, "the connection has broken") }
+    replicated.append(state)
+    switch fault {
+    case .failover: throw UpsurgeError(.commitsLost, "commits are lost")
+    case .before, .after: throw UpsurgeError(.connectionLost, "the connection has broken")
+    case nil: break
+    }
   }
+
+  /// No server lacks what is committed by now.
+  func replicate() { replicated = [state] }
 }
 
 struct StoredTable: StoreTable {

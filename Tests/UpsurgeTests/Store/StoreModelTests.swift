@@ -31,7 +31,7 @@ struct StoreModelTests {
   func connectionLost(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let feed = StoreFeed(&random)
-    let (memory, undisturbed) = (MemoryStore(), MemoryStore())
+    let memory = MemoryStore()
     var faults = SeededGenerator(seed: UInt64(seed) &+ 1_000_000)
     memory.fault = { _ in
       switch faults.below(10) {
@@ -40,9 +40,16 @@ struct StoreModelTests {
       default: nil
       }
     }
+    loadAll(feed, into: memory)
+  }
+
+  /// Loads all deliveries of a feed into a store that fails, and compares what stands with one that does not.
+  private func loadAll(_ feed: StoreFeed, into memory: MemoryStore, begin: () -> Void = {}) {
+    let undisturbed = MemoryStore()
     for (night, text) in feed.texts.enumerated() {
       let source = scratch.write(text, to: "feed\(night).\(feed.format)")
       let wanted = run(source, feed, into: undisturbed)
+      begin()
       let got = run(source, feed, into: memory)
       #expect(got.error == nil, "\(got.error.map { "\($0)" } ?? "")")
       #expect(got.ledger == wanted.ledger)
@@ -50,6 +57,50 @@ struct StoreModelTests {
       #expect(memory.state.rejects.map(\.position) == undisturbed.state.rejects.map(\.position))
       #expect(memory.state.runs.isEmpty, "nothing of the run is left")
     }
+  }
+
+  @Test("A server that takes over without the last commits is given them again", arguments: seeds)
+  func commitsLost(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let feed = StoreFeed(&random)
+    let memory = MemoryStore()
+    var faults = SeededGenerator(seed: UInt64(seed) &+ 2_000_000)
+    // A run that comes no further gives up.
+    var left = 0
+    memory.fault = { _ in
+      switch faults.below(5) {
+      case 0 where left > 0:
+        left -= 1
+        return .failover(losing: faults.below(5))
+      case 1 where faults.below(4) == 0: return .after
+      default: return nil
+      }
+    }
+    loadAll(feed, into: memory) {
+      memory.replicate()
+      left = 3
+    }
+  }
+
+  @Test("Lost commits of what cannot be read again end the run with 3, and with the ledger of what is left", arguments: [2, 50])
+  func lostFromPipe(lost: Int) throws {
+    let memory = MemoryStore()
+    let file = scratch.write("k,v\n" + (1...200).map { "\($0),x\n" }.joined(), to: "feed.csv")
+    var feed = StoreFeed.plain
+    feed.recordsPerBatch = 20
+    memory.fault = { $0 == 6 ? .failover(losing: lost) : nil }
+    let summary = run("exec:cat \(file)", feed, into: memory)
+    let left: UInt64 = lost == 2 ? 60 : 0
+    #expect(summary.error?.code == .commitsLost && summary.exitCode == 3)
+    #expect(
+      summary.error?.message
+        == "commits are lost; of 100 records that were committed \(left) are left, and exec:cat \(file) cannot be read again")
+    #expect(summary.ledger.read == left && summary.progress.committedCount == left && !summary.progress.isResumable)
+    #expect((memory.state.tables["t"]?.rows.count ?? 0) == Int(left))
+    // As the hint says.
+    memory.fault = { _ in nil }
+    let again = run("exec:cat \(file)", feed, into: memory)
+    #expect(again.error == nil && again.ledger.inserted == 200 - left && again.ledger.unchanged == left)
   }
 
   @Test("A connection that stays lost ends the run, which goes on when it is started again")
