@@ -3,7 +3,7 @@ import UpsurgeRecords
 
 /// A table of Upsurge's own in a schema of a server: how it is made, and how it is known again.
 ///
-/// Its COMMENT says the number of its layout: `upsurge layout 1`. A dump may leave comments out, and the columns tell then.
+/// The table's COMMENT says the number of its layout: `upsurge layout 1`. A dump may leave comments out, and the columns tell then.
 /// A newer layout is refused by name, since nobody here knows what its rows mean.
 struct ServerLayout: Sendable {
   /// What stands under the name.
