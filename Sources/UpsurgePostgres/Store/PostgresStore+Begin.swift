@@ -86,12 +86,12 @@ extension PostgresStore {
     _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (Int64?, String) {
     guard let earlier else { return (try runs.begin(newRun, connection), newRun.position) }
-    if earlier.owner != newRun.owner,
-      try !runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
-    {
+    // A call whose answer was lost may have done it, so the row says whose the run is.
+    _ = try runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
+    guard let standing = try runs.lock(earlier.id, connection), standing.owner == newRun.owner else {
       return (nil, "")
     }
-    return (earlier.id, try runs.lock(earlier.id, connection)?.position ?? "")
+    return (earlier.id, standing.position)
   }
 
   private func newRun(_ input: LoadInput, _ table: TargetTable, _ context: StoreContext)
