@@ -61,6 +61,27 @@ struct MoveRefusalTests {
     try expectNothing(at: url)
   }
 
+  @Test("Infinities move into numeric where it has them; with digits it has none, and nothing is written")
+  func infinities() throws {
+    let path = try made(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, n NUMERIC); INSERT INTO t VALUES (1, 9e999), (2, -9e999), (3, 7)"
+    )
+    let url = try MoveServer.freshURL()
+    let error = try #require(MoveServer.move(path, url) { $0.types = ["t.n:numeric(10,2)"] }.error)
+    #expect(error.code == .badInput)
+    #expect(
+      error.message.contains(
+        "2 values that are infinite, which this numeric has no place for, first in row 1"), "\(error)")
+    #expect(error.hint?.contains("t.n:double precision") == true)
+    try expectNothing(at: url)
+    let isNew =
+      try MoveServer.texts("SELECT current_setting('server_version_num')::int >= 140000", url) == ["t"]
+    let plain = MoveServer.move(path, url)
+    #expect(isNew ? plain.isVerified : plain.error?.code == .badInput, "\(String(describing: plain.error))")
+    if !isNew { #expect(MoveServer.move(path, url) { $0.types = ["t.n:double precision"] }.isVerified) }
+    #expect(try MoveServer.texts("SELECT n FROM t ORDER BY id", url) == ["Infinity", "-Infinity", "7"])
+  }
+
   @Test("A table that is there is not of the move, and stays as it is")
   func there() throws {
     let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
