@@ -144,6 +144,8 @@ struct MoveRun {
 
   /// Loads that were killed have left their mark, and the move knows better.
   private func forgetRuns() throws(UpsurgeError) {
+    // Where no table has rows, there was no load.
+    if plan.direction == .toServer, plan.tables.allSatisfy({ $0.rowCount == 0 }) { return }
     let names = Set(plan.tables.map { target.loadName(of: $0.name) })
     for run in try PastRun.all(database: target.database)
     where names.contains(run.table) && [.stopped, .unseen].contains(run.state) {

@@ -96,7 +96,8 @@ struct ServerLayout: Sendable {
         OR c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
         OR c.relowner IN (SELECT datdba FROM pg_database WHERE datname = current_database())
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1
+      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE')
+      ORDER BY 1
       """
     return try connection.run(sql, [.text(table.rawValue)]).rows.map { row in
       Found(schema: row.text(0) ?? "", owner: row.text(1) ?? "", isTrusted: row.flag(2) ?? false)
