@@ -89,6 +89,11 @@ struct MoveRefusalTests {
     try MoveServer.texts("CREATE TABLE t (a text); INSERT INTO t VALUES ('mine')", url)
     let summary = MoveServer.move(path, url)
     #expect(summary.error?.code == .guardRefused && summary.exitCode == 4)
+    let planned = MoveServer.move(path, url) { $0.isPlanOnly = true }
+    #expect(
+      planned.error?.message == summary.error?.message && planned.exitCode == 4,
+      "what is only planned says so, too")
+    #expect(MoveServer.move(path, url) { ($0.isPlanOnly, $0.schema) = (true, "other") }.error == nil)
     #expect(try MoveServer.texts("SELECT a FROM t", url) == ["mine"])
     #expect(MoveServer.move(path, url) { $0.schema = "other" }.error == nil)
     #expect(try MoveServer.texts("SELECT id FROM other.t", url) == ["1"])
@@ -99,6 +104,7 @@ struct MoveRefusalTests {
     let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
     let url = try MoveServer.freshURL()
     #expect(MoveServer.move(path, url).isVerified)
+    #expect(MoveServer.move(path, url) { $0.isPlanOnly = true }.error == nil)
     let again = MoveServer.move(path, url)
     #expect(again.wasDone && again.isVerified)
     try MoveServer.texts("UPDATE t SET id = 2", url)

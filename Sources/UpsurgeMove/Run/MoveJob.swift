@@ -36,10 +36,8 @@ package struct MoveJob: Sendable {
       let (from, to) = try ends(interruption)
       let plan = try plan(from, to, control)
       summary.plan = plan
-      if !isPlanOnly {
-        let run = MoveRun(job: self, plan: plan, source: from, target: to, control: control, note: note)
-        try run.move(&summary)
-      }
+      let run = MoveRun(job: self, plan: plan, source: from, target: to, control: control, note: note)
+      if isPlanOnly { try run.check() } else { try run.move(&summary) }
     } catch {
       summary.error = error
     }
