@@ -62,7 +62,8 @@ extension PostgresStore {
     }
     table.making?.run = run
     return PartTransactions(
-      self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
+      self, runs, run: run, owner: newRun.owner, position: position, isResumed: beginning.resumption != nil,
+      making: table.making, settings,
       session.cancellation)
   }
 

@@ -76,6 +76,8 @@ final class PartTransactions: RunTransactions {
   /// The table that is made under a name of the engine's own; nil where the table is there.
   private let making: NewTable?
   private var position: String
+  /// Whether some part of the run is stored, by this process or one before it.
+  private var hasStored: Bool
   private let lastCommit = LastCommit()
 
   /// The COMMIT that was sent last.
@@ -96,12 +98,14 @@ final class PartTransactions: RunTransactions {
   /// - Parameters:
   ///   - run: its number in the table of runs, which says that it is this process's.
   ///   - position: where it stands there.
+  ///   - isResumed: whether another process has begun it.
   init(
     _ store: PostgresStore, _ runs: PostgresRuns, run: Int64, owner: String, position: String,
-    making: NewTable?,
+    isResumed: Bool, making: NewTable?,
     _ settings: TransactionSettings, _ cancellation: ReadCancellation?
   ) {
     (self.runs, self.run, self.owner, self.position, self.making) = (runs, run, owner, position, making)
+    hasStored = isResumed
     var patience = FencedTransactions.Patience()
     patience.busySeconds = Double(store.job.options.transaction.busyTimeout) / 1_000
     patience.connectSeconds = store.job.options.tuning.connectSeconds ?? patience.connectSeconds
@@ -129,6 +133,12 @@ final class PartTransactions: RunTransactions {
       }
     }
     lastCommit.isOpen = false
+    hasStored = true
+  }
+
+  /// A run that has stored nothing leaves nothing to resume, so nothing of it is listed.
+  override func rollback() {
+    if !hasStored, !mayStand { try? forgetAll() }
   }
 
   override func finish(
@@ -158,8 +168,10 @@ final class PartTransactions: RunTransactions {
   private func forgetAll() throws(UpsurgeError) {
     try store.session.asking { (connection) throws(PostgresFailure) in
       try connection.run("BEGIN")
-      try runs.forget(run, owner: owner, connection)
-      if let making { try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)") }
+      // Where it is another process's by now, its table is, too.
+      if try runs.forget(run, owner: owner, connection), let making {
+        try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+      }
       _ = try connection.commit()
     }
   }
