@@ -101,16 +101,31 @@ struct MoveRefusalTests {
 
   @Test("A move that has ended is compared again, and copies nothing")
   func again() throws {
-    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TABLE u(id INTEGER PRIMARY KEY)")
     let url = try MoveServer.freshURL()
     #expect(MoveServer.move(path, url).isVerified)
     #expect(MoveServer.move(path, url) { $0.isPlanOnly = true }.error == nil)
     let again = MoveServer.move(path, url)
     #expect(again.wasDone && again.isVerified)
+    let told = try Command.run(["move", path, url])
+    #expect(told.talk.contains("2 tables had moved already, and were compared in "), "\(told.talk)")
     try MoveServer.texts("UPDATE t SET id = 2", url)
     let changed = MoveServer.move(path, url)
     #expect(changed.exitCode == 4)
     #expect(changed.error?.message.contains("is not the same on both sides") == true)
+  }
+
+  @Test("Names with spaces stand in hints as a shell takes them")
+  func quoted() throws {
+    let path = try made(
+      "CREATE TABLE \"Odd Name\"(id INTEGER PRIMARY KEY, \"select\" INTEGER); INSERT INTO \"Odd Name\" VALUES (1, 'x')"
+    )
+    let url = try MoveServer.freshURL()
+    let misfit = try #require(MoveServer.move(path, url).error?.hint)
+    #expect(misfit.contains("--type 'Odd Name.select:text' moves"), "\(misfit)")
+    try MoveServer.texts("CREATE TABLE \"Odd Name\" (a text)", url)
+    let taken = MoveServer.move(path, url) { $0.types = ["Odd Name.select:text"] }
+    #expect(taken.error?.hint == "drop it there; or leave the table out: --except 'Odd Name'")
   }
 
   @Test("Two databases of one kind are refused by name")

@@ -100,7 +100,7 @@ struct MoveRun {
     }
     return UpsurgeError(
       .guardRefused, "\(target.shown) has something of the name \(name) that is not of this move",
-      hint: "drop it there; or leave the table out: \(.except, table)")
+      hint: "drop it there; or leave the table out: \(.except, table.quotedForShell)")
   }
 
   // MARK: - Rows

@@ -311,7 +311,7 @@ final class SnapshotSweep {
       children = try connection.run(sql, []).rows.compactMap { $0.text(0) }
     }
     return .nothingSwept(
-      from: target.name, children: children, because: failure?.asError(on: connection.target))
+      from: target.name, children: children, isOnServer: true, because: failure?.asError(on: connection.target))
   }
 
   // MARK: - Rows that are not accepted

@@ -201,6 +201,7 @@ extension HintTable {
       "It is about tables of a server: UpsurgePostgresTests follow it on a real one.",
       [
         "once the server answers, remove it: …",
+        "delete or change those rows of …; or sweep first what refers to the table, by --table NAME; then run the job again",
         "the database's owner allows it: GRANT CREATE ON DATABASE … TO …",
         "--create-key makes one; its keys: …",
         "--key COLS names one key: …",

@@ -178,6 +178,8 @@ struct PostgresMirrorTests {
     } else {
       #expect(second.exitCode == 4 && second.ledger.swept == 0, "\(words(second))")
       #expect(words(second).contains("rows of child refer to rows that are not in the delivery"))
+      let hint = second.error?.hint ?? second.tables.first?.failure?.hint
+      #expect(hint?.contains("sweep first what refers to the table, by --table NAME") == true, "\(hint ?? "")")
       try server.psql("DELETE FROM child", in: url)
       // Nobody has accepted row 5; the row that goes is one of the four that were.
       let third = job(Self.text(2...5)).run()
