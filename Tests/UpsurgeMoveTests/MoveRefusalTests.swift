@@ -128,6 +128,20 @@ struct MoveRefusalTests {
     #expect(taken.error?.hint == "drop it there; or leave the table out: --except 'Odd Name'")
   }
 
+  @Test("A database file may be named as a source is, and rows may not")
+  func prefix() throws {
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let url = try MoveServer.freshURL()
+    #expect(MoveServer.move("sqlite:\(path)", url).isVerified)
+    let back = scratch.file("back.db")
+    #expect(MoveServer.move(url, "sqlite:\(back)") { $0.tables = ["t"] }.isVerified)
+    #expect(try Database(back).rows("SELECT id FROM t") == ["1"])
+    for (source, target) in [("sqlite:\(path)#t", url), (url, "sqlite:\(back)#t")] {
+      let error = try #require(MoveServer.move(source, target).error)
+      #expect(error.code == .usage && error.hint?.contains("--table NAME") == true, "\(error)")
+    }
+  }
+
   @Test("Two databases of one kind are refused by name")
   func kinds() throws {
     #expect(MoveServer.move("a.db", "b.db").error?.code == .usage)
