@@ -72,8 +72,7 @@ let package = Package(
     .target(
       name: "UpsurgePostgres",
       dependencies: [
-        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeSQLite",
-        "UpsurgeRecords",
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeRecords",
       ]),
     // Whole databases from one kind of store to the other; knows both by protocols.
     .target(

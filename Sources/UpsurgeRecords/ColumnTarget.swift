@@ -23,6 +23,8 @@ package struct ColumnTarget: Sendable, Equatable {
   package var reportsSpelling = false
   /// Whether a decimal beyond all doubles (`1e400`, `1e-400`) stays text, which the database refuses: SQLite stores infinity or zero.
   package var keepsOutOfRange = false
+  /// Whether `9e999` of JSON is infinity in a column of texts, where other numbers keep their digits.
+  package var readsInfinity = false
 
   /// Whether the spelling of texts counts, which become numbers.
   package var isKeyOfNumbers: Bool {

@@ -28,30 +28,6 @@ struct NarrowKeyTests {
     #expect(outcome.talk.contains("warning: 997 of 1,000 records \(Self.words) (g);"), "\(outcome.talk)")
   }
 
-  @Test("Two of them are named, also where they are in two files; equal ones are no example")
-  func example() throws {
-    let one = try load("id,g\n1,g1\n1,g1\n" + (2...40).map { "\($0),g\($0 % 3)\n" }.joined(), ["--key", "g"])
-    #expect(
-      one.talk.contains("\(Self.words) (g); lines 2 and 6 of \(scratch.file("in.csv")) both have g1, for example; --key takes "),
-      "\(one.talk)")
-    let files = ["a", "b"].map { name in
-      scratch.write("g,h,id\n" + (1...20).map { "\($0),x,\(name)\($0)\n" }.joined(), to: "\(name).csv")
-    }
-    let two = try Command.run(["load", path, "u"] + files + ["--key", "g,h"])
-    #expect(
-      two.talk.contains(
-        "20 of 40 records \(Self.words) (g, h); line 2 of \(files[0]) and line 2 of \(files[1]) both have 1, x, for example; "),
-      "\(two.talk)")
-  }
-
-  @Test("A tenth of the records is many, and fewer are few", arguments: [(100, true), (99, false)])
-  func share(count: Int, isSaid: Bool) throws {
-    let text = "id,g\n" + (1...1_000).map { "\($0),\($0 > 1_000 - count ? $0 - count : $0)\n" }.joined()
-    let outcome = try load(text, ["--key", "g"])
-    #expect(outcome.exitCode == 0 && outcome.talk.contains(" · updated \(count) "), "\(outcome.talk)")
-    #expect(outcome.talk.contains("warning: \(count) of 1,000 records \(Self.words)") == isSaid, "\(outcome.talk)")
-  }
-
   @Test("So does a run into a table that was there, empty or not")
   func existing() throws {
     try Database(path).rows(

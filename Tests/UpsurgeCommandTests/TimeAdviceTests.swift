@@ -49,6 +49,9 @@ struct TimeAdviceTests {
     Case(name: "only zeros", stages: ["store": 0, "read": 0], bottleneck: nil),
     Case(name: "SQLite is the limit", stages: storing, bottleneck: "store", says: [sqliteLimit]),
     Case(
+      name: "a server is the limit", stages: storing, bottleneck: "store",
+      says: ["nothing to set here: the server itself is the limit"], set: { $0.isOnServer = true }),
+    Case(
       name: "too short", stages: ["store": 0.05], bottleneck: "store", says: ["too short"],
       set: { $0.seconds = 0.1 }),
     Case(
@@ -184,6 +187,14 @@ struct TimeAdviceTests {
       #expect(!advice.lines.contains { $0.stage == line.stage && $0 != line })
     }
     #expect((0...1).contains(advice.share))
+  }
+
+  @Test("The database of a run says whether it is a server's")
+  func place() {
+    for (database, isOnServer) in [("postgres://h/shop", true), ("shop.db", false)] {
+      #expect(
+        RunSummary(database: database, table: "t", sources: ["a.csv"]).timeFacts.isOnServer == isOnServer)
+    }
   }
 
   let scratch = Scratch()

@@ -137,9 +137,9 @@ import Upsurge
   @Test("A column that a field of another name fills is not gone", arguments: [false, true])
   func filled(isJSON: Bool) throws {
     let name = isJSON ? "feed.ndjson" : "feed.csv"
-    var job = job(scratch.write(isJSON ? #"{"id":1,"tree":"alder"}"# : "id,tree\n1,alder\n2,birch\n", to: name))
+    var job = job(scratch.write(isJSON ? #"{"id":1,"tree":"alder"}"# + "\n" : "id,tree\n1,alder\n2,birch\n", to: name))
     #expect(job.run().exitCode == 0)
-    _ = scratch.write(isJSON ? #"{"nr":1,"tree":"elm"}"# : "nr,tree\n1,elm\n2,birch\n", to: name)
+    _ = scratch.write(isJSON ? #"{"nr":1,"tree":"elm"}"# + "\n" : "nr,tree\n1,elm\n2,birch\n", to: name)
     #expect(job.run().exitCode == 4)
     job.tables[0].options.table.renames = ["nr": "id"]
     let notes = RunNotes()

@@ -61,6 +61,27 @@ struct MoveRefusalTests {
     try expectNothing(at: url)
   }
 
+  @Test("Infinities move into numeric where it has them; with digits it has none, and nothing is written")
+  func infinities() throws {
+    let path = try made(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, n NUMERIC); INSERT INTO t VALUES (1, 9e999), (2, -9e999), (3, 7)"
+    )
+    let url = try MoveServer.freshURL()
+    let error = try #require(MoveServer.move(path, url) { $0.types = ["t.n:numeric(10,2)"] }.error)
+    #expect(error.code == .badInput)
+    #expect(
+      error.message.contains(
+        "2 values that are infinite, which this numeric has no place for, first in row 1"), "\(error)")
+    #expect(error.hint?.contains("t.n:double precision") == true)
+    try expectNothing(at: url)
+    let isNew =
+      try MoveServer.texts("SELECT current_setting('server_version_num')::int >= 140000", url) == ["t"]
+    let plain = MoveServer.move(path, url)
+    #expect(isNew ? plain.isVerified : plain.error?.code == .badInput, "\(String(describing: plain.error))")
+    if !isNew { #expect(MoveServer.move(path, url) { $0.types = ["t.n:double precision"] }.isVerified) }
+    #expect(try MoveServer.texts("SELECT n FROM t ORDER BY id", url) == ["Infinity", "-Infinity", "7"])
+  }
+
   @Test("A table that is there is not of the move, and stays as it is")
   func there() throws {
     let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
@@ -68,6 +89,11 @@ struct MoveRefusalTests {
     try MoveServer.texts("CREATE TABLE t (a text); INSERT INTO t VALUES ('mine')", url)
     let summary = MoveServer.move(path, url)
     #expect(summary.error?.code == .guardRefused && summary.exitCode == 4)
+    let planned = MoveServer.move(path, url) { $0.isPlanOnly = true }
+    #expect(
+      planned.error?.message == summary.error?.message && planned.exitCode == 4,
+      "what is only planned says so, too")
+    #expect(MoveServer.move(path, url) { ($0.isPlanOnly, $0.schema) = (true, "other") }.error == nil)
     #expect(try MoveServer.texts("SELECT a FROM t", url) == ["mine"])
     #expect(MoveServer.move(path, url) { $0.schema = "other" }.error == nil)
     #expect(try MoveServer.texts("SELECT id FROM other.t", url) == ["1"])
@@ -75,15 +101,45 @@ struct MoveRefusalTests {
 
   @Test("A move that has ended is compared again, and copies nothing")
   func again() throws {
-    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TABLE u(id INTEGER PRIMARY KEY)")
     let url = try MoveServer.freshURL()
     #expect(MoveServer.move(path, url).isVerified)
+    #expect(MoveServer.move(path, url) { $0.isPlanOnly = true }.error == nil)
     let again = MoveServer.move(path, url)
     #expect(again.wasDone && again.isVerified)
+    let told = try Command.run(["move", path, url])
+    #expect(told.talk.contains("2 tables had moved already, and were compared in "), "\(told.talk)")
     try MoveServer.texts("UPDATE t SET id = 2", url)
     let changed = MoveServer.move(path, url)
     #expect(changed.exitCode == 4)
     #expect(changed.error?.message.contains("is not the same on both sides") == true)
+  }
+
+  @Test("Names with spaces stand in hints as a shell takes them")
+  func quoted() throws {
+    let path = try made(
+      "CREATE TABLE \"Odd Name\"(id INTEGER PRIMARY KEY, \"select\" INTEGER); INSERT INTO \"Odd Name\" VALUES (1, 'x')"
+    )
+    let url = try MoveServer.freshURL()
+    let misfit = try #require(MoveServer.move(path, url).error?.hint)
+    #expect(misfit.contains("--type 'Odd Name.select:text' moves"), "\(misfit)")
+    try MoveServer.texts("CREATE TABLE \"Odd Name\" (a text)", url)
+    let taken = MoveServer.move(path, url) { $0.types = ["Odd Name.select:text"] }
+    #expect(taken.error?.hint == "drop it there; or leave the table out: --except 'Odd Name'")
+  }
+
+  @Test("A database file may be named as a source is, and rows may not")
+  func prefix() throws {
+    let path = try made("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let url = try MoveServer.freshURL()
+    #expect(MoveServer.move("sqlite:\(path)", url).isVerified)
+    let back = scratch.file("back.db")
+    #expect(MoveServer.move(url, "sqlite:\(back)") { $0.tables = ["t"] }.isVerified)
+    #expect(try Database(back).rows("SELECT id FROM t") == ["1"])
+    for (source, target) in [("sqlite:\(path)#t", url), (url, "sqlite:\(back)#t")] {
+      let error = try #require(MoveServer.move(source, target).error)
+      #expect(error.code == .usage && error.hint?.contains("--table NAME") == true, "\(error)")
+    }
   }
 
   @Test("Two databases of one kind are refused by name")

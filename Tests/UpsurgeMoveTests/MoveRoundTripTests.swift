@@ -120,6 +120,7 @@ struct MoveRoundTripTests {
     let file = scratch.file("t.db")
     let there = MoveServer.move(url, file)
     #expect(there.error == nil && there.isVerified, "\(String(describing: there.error))")
+    #expect(there.plan?.leftOut.map(\.what).filter { $0.hasPrefix("order of ") } == ["order of t.n"])
     #expect(try Database(file).rows("SELECT seq FROM sqlite_sequence") == ["77"])
     #expect(
       try Database(file).rows("SELECT n, typeof(n), d, k FROM t WHERE id = 1") == [

@@ -7,7 +7,7 @@ final class Writing<Transfer: StoreTransfer> {
   private let table: String
   /// What the delivery says of its feed; nil where it belongs to none.
   let delivered: DeliveredFeed?
-  private var replaced: ReplacedRecords
+  private let replaced: ReplacedRecords
   /// Whether the load goes on with an earlier part.
   private let isResumed: Bool
   /// Slots of columns that are NULL where a record lacks them, as their fields are gone.
@@ -35,12 +35,11 @@ final class Writing<Transfer: StoreTransfer> {
     note = run.note
     options = run.job.options
     delivered = run.delivered
-    let sources = run.summary.withLock { $0.sources }
-    replaced = ReplacedRecords(table, rules: run.job.options.rules, sources: sources)
+    replaced = ReplacedRecords(table, rules: run.job.options.rules)
     self.isResumed = isResumed
     nulledSlots = run.tableOptions.delivery.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
     delivered?.begin(columns: table.knownColumns.map(\.name))
-    isSlow = sources.contains { Source($0).isSlow }
+    isSlow = run.summary.withLock { $0.sources }.contains { Source($0).isSlow }
   }
 
   /// Says that the reader was started, so many seconds after the run began.
@@ -66,7 +65,6 @@ final class Writing<Transfer: StoreTransfer> {
 
   /// Looks at a batch before it is stored.
   func look(at batch: inout Batch) {
-    replaced.look(at: batch, updatedCount: transfer.ledger.updated)
     guard let delivered else { return }
     delivered.observe(batch)
     if !nulledSlots.isEmpty && batch.hasAbsentCells { batch.makeNull(where: nulledSlots) }

@@ -6,7 +6,7 @@ package struct RawRecordParser: ~Copyable {
   /// What must be known of the table.
   package struct Place {
     let tableName: String
-    /// Its columns.
+    /// The table's columns.
     let targets: [ColumnTarget]
     let primaryKeyColumns: [String]
 

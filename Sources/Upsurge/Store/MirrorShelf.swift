@@ -39,7 +39,7 @@ package protocol MirrorShelf: RunShelf {
 /// Rows of a table that are to go.
 package enum RemovedRows: Sendable {
   case none
-  /// Those for which SQL over the table is true; all without it.
+  /// Rows for which SQL over the table is true; all rows without it.
   case inScope(String?)
 }
 

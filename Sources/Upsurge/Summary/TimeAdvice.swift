@@ -85,7 +85,8 @@ package struct TimeAdvice: Sendable {
       add(
         nil,
         isDatabase
-          ? "nothing to set here: SQLite itself is the limit" : "no option makes this stage faster")
+          ? "nothing to set here: \(facts.isOnServer ? "the server" : "SQLite") itself is the limit"
+          : "no option makes this stage faster")
     }
   }
 

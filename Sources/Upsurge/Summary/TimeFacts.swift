@@ -27,6 +27,8 @@ package struct TimeFacts: Sendable {
   package var triggerCount = 0
 
   // The database.
+  /// Whether a server holds it, and not a file.
+  package var isOnServer = false
   package var pageByteCount = 4096
   /// What the page cache may hold.
   package var cacheByteCount = 0
@@ -79,6 +81,7 @@ extension RunSummary {
   /// All that is known of the run's time.
   package var timeFacts: TimeFacts {
     var facts = metrics.time
+    facts.isOnServer = SourceName.isServer(database)
     facts.seconds = metrics.seconds
     facts.stages = metrics.stages
     facts.recordCount = ledger.read >= progress.resumedCount ? ledger.read - progress.resumedCount : 0

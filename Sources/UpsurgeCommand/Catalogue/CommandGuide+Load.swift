@@ -60,7 +60,7 @@ extension CommandGuide {
       out comes from the PG… variables, a service file and ~/.pgpass. TABLE may name a schema: sales.orders. Options \
       that do not apply are refused by name. libpq is loaded when a server is named.
 
-      The database must be there: createdb makes one. load, inspect, runs, replay, move and bench take a server.
+      The database must be there: createdb makes one. load, mirror, status, inspect, runs, replay, move and bench take a server.
       """)
 
   private static let resuming = Section(

@@ -30,7 +30,9 @@ struct ScheduledRun {
     let stem = job.split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
     let plain = stem.map { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" ? $0 : "-" }
     name = "upsurge-" + (plain.isEmpty ? "job" : String(plain))
-    self.words = [Self.program, "mirror", Self.absolute(database), Self.absolute(job)] + words
+    // A server is named by a URL, which means the same in each folder.
+    let place = SourceName.isServer(database) ? database : Self.absolute(database)
+    self.words = [Self.program, "mirror", place, Self.absolute(job)] + words
     variables = Self.variables(in: bytes)
     self.time = time
     for word in self.words + [folder] where word.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {

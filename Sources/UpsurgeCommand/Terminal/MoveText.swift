@@ -47,7 +47,8 @@ enum MoveText {
       lines += tables(summary.tables)
     }
     if summary.isVerified {
-      let what = summary.wasDone ? "had moved already, and is compared" : "moved"
+      let isOne = summary.tables.count == 1
+      let what = summary.wasDone ? "had moved already, and \(isOne ? "was" : "were") compared" : "moved"
       lines += notMoved((summary.plan?.leftOut ?? []) + summary.refusals)
       lines.append(
         "\(summary.source) -> \(summary.target): \(count(summary.tables.count, "table")) \(what) in \(Words.seconds(summary.seconds)), equal on both sides"

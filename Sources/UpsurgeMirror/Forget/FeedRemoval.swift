@@ -83,7 +83,10 @@ public struct FeedRemoval: Sendable {
     [FeedTable.layout, TakenFiles.layout, ChunkTable.layout, RowStateTable.layout] + UnacceptedState.layouts
 
   /// Looks at the database; changes nothing.
-  /// - Parameter stateSchema: where a server keeps what is known of feeds; nil is the schema of the table.
+  /// - Parameters:
+  ///   - database: the path of a file, or the URL of a server.
+  ///   - table: the table of the feed.
+  ///   - stateSchema: where a server keeps what is known of feeds; nil is the schema of the table.
   /// - Throws: `unreadableInput` where there is no database, `usage` where no feed has delivered into the table.
   public init(database: String, table: String, stateSchema: String? = nil) throws(UpsurgeError) {
     if StoreRegistry.provider(of: database) == nil {

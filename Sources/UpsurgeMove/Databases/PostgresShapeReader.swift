@@ -34,7 +34,8 @@ struct PostgresShapeReader {
         throw UpsurgeError(
           .guardRefused, "row-level security hides rows of \(name.escapedForTerminal) from this user",
           hint:
-            "move as the owner of the table, or as a role with BYPASSRLS; or leave it out: \(.except, name)")
+            "move as the owner of the table, or as a role with BYPASSRLS; or leave it out: \(.except, name.quotedForShell)"
+        )
       }
       var table = TableShape(name: name)
       table.comment = row[3]

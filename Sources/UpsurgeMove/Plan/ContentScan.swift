@@ -5,8 +5,11 @@ import UpsurgeSQLite
 struct ContentScan {
   private let source: any MoveSource
   private let table: TableShape
+  private let numericHasInfinity: Bool
 
-  init(_ table: TableShape, of source: any MoveSource) { (self.table, self.source) = (table, source) }
+  init(_ table: TableShape, of source: any MoveSource, numericHasInfinity: Bool) {
+    (self.table, self.source, self.numericHasInfinity) = (table, source, numericHasInfinity)
+  }
 
   /// What was found.
   struct Result {
@@ -27,7 +30,10 @@ struct ContentScan {
   private static let conditionLimit = 300
 
   func result(_ rules: MoveRules) throws(UpsurgeError) -> Result {
-    let searches = table.columns.map { ServerTypeSearch($0, given: rules.type(of: $0.name, in: table.name)) }
+    let searches = table.columns.map {
+      ServerTypeSearch(
+        $0, given: rules.type(of: $0.name, in: table.name), numericHasInfinity: numericHasInfinity)
+    }
     let nulls = table.primaryKey.filter { table.column($0)?.isNotNull == false }.map {
       "\($0.quotedAsName) IS NULL"
     }

@@ -75,6 +75,13 @@ struct FilePlanner {
     if !FileType.isKnown(column.type) {
       leftOut.append(LeftOut("type of \(what)", "the values of \(column.type) move as texts"))
     }
+    if type.declared.hasPrefix("NUMERIC TEXT") {
+      leftOut.append(
+        LeftOut(
+          "order of \(what)",
+          "numeric moves as text, to the last digit, and SQLite compares and sorts texts letter by letter: 10 comes before 9"
+        ))
+    }
     if column.generated != nil {
       switch try probe.generated(column) {
       case .success(let expression):

@@ -17,7 +17,9 @@ enum MoveProblems {
   }
 
   private static func hint(_ types: [String]) -> Wording {
-    let others = types.map { type -> Wording in "\(.type, type) moves these values under another type" }
+    let others = types.map { type -> Wording in
+      "\(.type, type.quotedForShell) moves these values under another type"
+    }
     return Wording(clauses: others + ["correct these rows in the source; nothing was written"])
   }
 
@@ -31,7 +33,7 @@ enum MoveProblems {
       if table.name.contains("\"") {
         throw UpsurgeError(
           .usage, "the name \(table.name.escapedForTerminal) has a quote, so no load can name the table",
-          hint: "rename it in the source; or leave it out: \(.except, table.name)")
+          hint: "rename it in the source; or leave it out: \(.except, table.name.quotedForShell)")
       }
       guard let byteLimit else { continue }
       for name in [table.name] + table.columns.map(\.name) where name.utf8.count > byteLimit {
@@ -46,7 +48,7 @@ enum MoveProblems {
       if let other = seen.updateValue(table.name, forKey: SQLName.folded(table.name)) {
         throw UpsurgeError(
           .usage, "\(other.escapedForTerminal) and \(table.name.escapedForTerminal) are one name in SQLite",
-          hint: "rename one of them in the source; or leave one out: \(.except, table.name)")
+          hint: "rename one of them in the source; or leave one out: \(.except, table.name.quotedForShell)")
       }
     }
   }

@@ -22,11 +22,13 @@ struct ServerPlanner {
         .guardRefused, "what the server takes is tried on temporary tables, and it refuses them: \(refusal)",
         hint: "GRANT TEMPORARY ON DATABASE … TO … lets a role make them")
     }
+    let numericHasInfinity = try target.refusal(of: ["SELECT 'Infinity'::numeric"]) == nil
     var problems: [ContentScan.Problem] = []
     var probes: [ServerProbe] = []
     for table in tables {
       task.look(table.name)
-      let found = try ContentScan(table, of: task.source).result(task.rules)
+      let found = try ContentScan(table, of: task.source, numericHasInfinity: numericHasInfinity).result(
+        task.rules)
       problems += found.problems
       probes.append(ServerProbe(table, found, target))
     }

@@ -29,9 +29,12 @@ struct ServerTypeSearch {
   private let given: String?
   private let column: String
   private let isUntyped: Bool
+  /// Whether `numeric` has infinity, as it does from version 14 on.
+  private let numericHasInfinity: Bool
 
   /// - Parameter given: the type that a person has said.
-  init(_ shape: ColumnShape, given: String?) {
+  init(_ shape: ColumnShape, given: String?, numericHasInfinity: Bool) {
+    self.numericHasInfinity = numericHasInfinity
     family = DeclaredFamily(shape.type)
     column = shape.name.quotedAsName
     isUntyped = shape.type.isEmpty
@@ -39,6 +42,12 @@ struct ServerTypeSearch {
   }
 
   private var type: String { "typeof(\(column))" }
+
+  private var isInfinite: String { Self.isInfinite(column) }
+
+  private static func isInfinite(_ column: String) -> String {
+    "typeof(\(column)) = 'real' AND \(column) IN (9e999, -9e999)"
+  }
 
   private var hasNUL: String { "\(type) = 'text' AND instr(CAST(\(column) AS BLOB), x'00') > 0" }
 
@@ -56,8 +65,8 @@ struct ServerTypeSearch {
     case .text(let limit):
       return ["\(type) NOT IN ('text', 'null')", hasNUL] + (limit.map { ["length(\(column)) > \($0)"] } ?? [])
     case .blob: return ["\(type) NOT IN ('blob', 'null')"]
-    case .special(let special): return open + [special.misfit(column)]
-    case .open: return open
+    case .special(let special): return open + [isInfinite, special.misfit(column)]
+    case .open: return open + [isInfinite]
     }
   }
 
@@ -65,7 +74,7 @@ struct ServerTypeSearch {
 
   /// - Parameter counts: of the rows of each condition.
   func choice(_ counts: [Int64]) -> Choice {
-    if let given { return Self.choice(ofGiven: given, conditions, counts) }
+    if let given { return choice(ofGiven: given, counts) }
     let others =
       counts[0] > 0 ? Misfit(condition: conditions[0], count: counts[0], words: "of another kind") : nil
     switch family {
@@ -85,7 +94,7 @@ struct ServerTypeSearch {
         misfit: others.map {
           Misfit(condition: $0.condition, count: $0.count, words: $0.words, remedy: "bytea")
         })
-    case .special(let special): return choice(Contents(counts), special: special, misfits: counts[5])
+    case .special(let special): return choice(Contents(counts), special: special, misfits: counts[6])
     case .open: return choice(Contents(counts), special: nil, misfits: 0)
     }
   }
@@ -97,12 +106,21 @@ struct ServerTypeSearch {
         words: "with a NUL byte, which PostgreSQL cannot store", remedy: "bytea") : nil
   }
 
+  private static func infinityMisfit(_ condition: String, _ count: Int64) -> Misfit? {
+    count > 0
+      ? Misfit(
+        condition: condition, count: count,
+        words: "that \(count == 1 ? "is" : "are") infinite, which this numeric has no place for",
+        remedy: "double precision") : nil
+  }
+
   /// How many values there are of each kind.
   private struct Contents {
-    var integers, reals, texts, blobs, nuls: Int64
+    var integers, reals, texts, blobs, nuls, infinities: Int64
 
     init(_ counts: [Int64]) {
       (integers, reals, texts, blobs, nuls) = (counts[0], counts[1], counts[2], counts[3], counts[4])
+      infinities = counts[5]
     }
 
     var isEmpty: Bool { integers + reals + texts + blobs == 0 }
@@ -121,7 +139,9 @@ struct ServerTypeSearch {
       if special == .truth, found.reals == 0, misfits == 0 { return Choice(type: "boolean", kind: .truth) }
       if special != .number, found.reals == 0 { return Choice(type: "bigint", kind: .integer) }
       if special != .number, found.integers == 0 { return Choice(type: "double precision", kind: .real) }
-      return Choice(type: "numeric", kind: .number(hasReals: found.reals > 0))
+      return Choice(
+        type: "numeric", kind: .number(hasReals: found.reals > 0),
+        misfit: numericHasInfinity ? nil : Self.infinityMisfit(isInfinite, found.infinities))
     }
     if found.texts > 0, numbers + found.blobs == 0 {
       if let misfit = nulMisfit(found.nuls) { return Choice(type: "text", kind: .text, misfit: misfit) }
@@ -172,20 +192,26 @@ extension ServerTypeSearch {
     case "bytea": return ["0"]
     case "boolean", "bool":
       return ["\(kind) IN ('real', 'text', 'blob') OR \(kind) = 'integer' AND \(column) NOT IN (0, 1)"]
-    case "numeric", "decimal": return ["\(kind) = 'blob'", "\(kind) = 'real'"]
+    case "numeric", "decimal": return ["\(kind) = 'blob'", "\(kind) = 'real'", isInfinite(column)]
     default: return ["\(kind) = 'blob'"]
     }
   }
 
-  private static func choice(ofGiven type: String, _ conditions: [String], _ counts: [Int64]) -> Choice {
-    let word = word(type)
+  private func choice(ofGiven type: String, _ counts: [Int64]) -> Choice {
+    let conditions = self.conditions
+    let word = Self.word(type)
     var choice = Choice(type: type, kind: .spelled)
-    if integers.contains(word) { choice.kind = .integer }
-    if reals.contains(word) { choice.kind = .real }
+    if Self.integers.contains(word) { choice.kind = .integer }
+    if Self.reals.contains(word) { choice.kind = .real }
     switch word {
     case "bytea": choice.kind = .castBlob
     case "boolean", "bool": choice.kind = .truth
-    case "numeric", "decimal": choice.kind = .number(hasReals: counts[1] > 0)
+    case "numeric", "decimal":
+      choice.kind = .number(hasReals: counts[1] > 0)
+      // With digits, a numeric has none in any version.
+      if !numericHasInfinity || type.contains("(") {
+        choice.misfit = Self.infinityMisfit(conditions[2], counts[2])
+      }
     case "text", "varchar", "character varying": choice.kind = .castText
     default: break
     }

@@ -36,10 +36,8 @@ package struct MoveJob: Sendable {
       let (from, to) = try ends(interruption)
       let plan = try plan(from, to, control)
       summary.plan = plan
-      if !isPlanOnly {
-        let run = MoveRun(job: self, plan: plan, source: from, target: to, control: control, note: note)
-        try run.move(&summary)
-      }
+      let run = MoveRun(job: self, plan: plan, source: from, target: to, control: control, note: note)
+      if isPlanOnly { try run.check() } else { try run.move(&summary) }
     } catch {
       summary.error = error
     }
@@ -56,19 +54,21 @@ package struct MoveJob: Sendable {
   private func ends(_ interruption: Interruption) throws(UpsurgeError) -> (any MoveSource, any MoveTarget) {
     switch (ServerSource.isServer(source), ServerSource.isServer(target)) {
     case (false, true):
-      if source.contains("?query=") {
+      let path = try Self.path(source)
+      if path.contains("?query=") {
         throw UpsurgeError(
-          .usage, "the path \(source.escapedForTerminal) holds ?query=",
+          .usage, "the path \(path.escapedForTerminal) holds ?query=",
           hint: "give the file another name for the move")
       }
       return (
-        SQLiteSource(source, recordByteLimit: recordByteLimit, interruption),
+        SQLiteSource(path, recordByteLimit: recordByteLimit, interruption),
         try PostgresMoveTarget(target, schema: schema, interruption.server)
       )
     case (true, false):
       return (
         try PostgresSource(source, schema: schema, interruption.server),
-        SQLiteTarget(target, busyTimeout: busyTimeout, recordByteLimit: recordByteLimit, interruption)
+        SQLiteTarget(
+          try Self.path(target), busyTimeout: busyTimeout, recordByteLimit: recordByteLimit, interruption)
       )
     case (false, false):
       throw UpsurgeError(
@@ -79,6 +79,18 @@ package struct MoveJob: Sendable {
         .usage, "both databases are of PostgreSQL, and a move goes from one kind of database to the other",
         hint: "pg_dump copies a database of PostgreSQL: pg_dump -Fc shop | pg_restore -d copy")
     }
+  }
+
+  /// The path of a database file, which may be named as a source is.
+  private static func path(_ name: String) throws(UpsurgeError) -> String {
+    let mark = "sqlite:"
+    guard name.hasPrefix(mark), name != mark else { return name }
+    if DatabaseSource(name) != nil {
+      throw UpsurgeError(
+        .usage, "\(name.escapedForTerminal) names rows, and a move takes a database",
+        hint: "sqlite:PATH names it, without a table; \(.table, "NAME") moves only some of its tables")
+    }
+    return String(name.dropFirst(mark.count))
   }
 
   private func plan(

@@ -52,9 +52,7 @@ struct MoveRun {
 
   /// Makes what is not there, or finds how far an earlier run has come.
   private func begun(_ summary: inout MoveSummary) throws(UpsurgeError) -> MoveState {
-    let taken = try target.takenNames(besides: [])
-    var state = try MoveState(
-      plan, in: target, isThere: taken.contains { SQLName.isSame($0, MoveTables.state) })
+    var state = try checkedState()
     if let pid = state.livePID {
       throw UpsurgeError(
         .guardRefused, "this move is at work already, as process \(pid)",
@@ -68,12 +66,23 @@ struct MoveRun {
       }
       return state
     }
-    for table in plan.tables where taken.contains(where: { SQLName.isSame($0, table.name) }) {
-      throw try refusal(
-        of: table.name, state, isThere: taken.contains { SQLName.isSame($0, MoveTables.state) })
-    }
     let beginning = state.beginning(source: source.place)
     try state.note("owner", owner.text, beside: plan.preparation + beginning + plan.tables.map(\.creation))
+    return state
+  }
+
+  /// Looks whether the target has a place for the tables; writes nothing.
+  /// - Throws: `guardRefused` where something has the name of one of them.
+  func check() throws(UpsurgeError) { _ = try checkedState() }
+
+  private func checkedState() throws(UpsurgeError) -> MoveState {
+    let taken = try target.takenNames(besides: [])
+    let isThere = taken.contains { SQLName.isSame($0, MoveTables.state) }
+    let state = try MoveState(plan, in: target, isThere: isThere)
+    if state.isBegun { return state }
+    for table in plan.tables where taken.contains(where: { SQLName.isSame($0, table.name) }) {
+      throw try refusal(of: table.name, state, isThere: isThere)
+    }
     return state
   }
 
@@ -91,7 +100,7 @@ struct MoveRun {
     }
     return UpsurgeError(
       .guardRefused, "\(target.shown) has something of the name \(name) that is not of this move",
-      hint: "drop it there; or leave the table out: \(.except, table)")
+      hint: "drop it there; or leave the table out: \(.except, table.quotedForShell)")
   }
 
   // MARK: - Rows
@@ -144,6 +153,8 @@ struct MoveRun {
 
   /// Loads that were killed have left their mark, and the move knows better.
   private func forgetRuns() throws(UpsurgeError) {
+    // Where no table has rows, there was no load.
+    if plan.direction == .toServer, plan.tables.allSatisfy({ $0.rowCount == 0 }) { return }
     let names = Set(plan.tables.map { target.loadName(of: $0.name) })
     for run in try PastRun.all(database: target.database)
     where names.contains(run.table) && [.stopped, .unseen].contains(run.state) {

@@ -2,8 +2,8 @@ import UpsurgeRecords
 
 /// Lines after the last record that are not records: `(3 rows)`, `Total;12`, `Total,,12`, blanks, a Ctrl-Z.
 ///
-/// They look like what people and programs write under a table, and nothing follows them but others of their kind.
-/// They are rejected as what they are, and never filled up with NULL. Blank lines with all fields (`,,`), and such
+/// Such lines look like what people and programs write under a table, and nothing follows them but others of their kind.
+/// Footers are rejected as what they are, and never filled up with NULL. Blank lines with all fields (`,,`), and such
 /// with a number in the last one (`,,12`), could be records: they are stored, and said.
 extension CSVParser {
   /// So much of the end of an input may be footers.

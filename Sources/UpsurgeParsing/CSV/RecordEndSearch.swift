@@ -1,7 +1,7 @@
 /// Looks for the end of a record that did not fit the arena. The arena grows in steps; so the record is scanned when it may
 /// be whole, and each byte is looked at once until then.
 ///
-/// Its grammar is that of `RecordScanner`, without fields. In doubt (delimiters of several bytes) it says that the record
+/// The grammar is that of `RecordScanner`, without fields. In doubt (delimiters of several bytes) it says that the record
 /// may be whole: who scans it then finds out.
 struct RecordEndSearch {
   private enum State {

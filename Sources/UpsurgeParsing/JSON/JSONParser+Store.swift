@@ -40,6 +40,11 @@ extension JSONParser {
       if keepsText(note, slot, token.start, byteCount, cell) {
         note = .none
         cell.setText(offset: offset, byteCount: byteCount, isInSpill: false)
+      } else if affinity.rawValue == Affinity.text.rawValue,
+        let infinity = infinity(token.start, count: byteCount),
+        columns[slot].readsInfinity
+      {
+        cell.setNumber(.real, bits: infinity.bitPattern)
       }
     case UPSURGE_JSON_NULL:
       cell.pointee = .null

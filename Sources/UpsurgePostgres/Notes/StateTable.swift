@@ -14,7 +14,7 @@ struct StateTable: Sendable {
 
   init(_ notes: NoteTable, schema: String) { (self.notes, self.schema) = (notes, schema) }
 
-  private static let mark = "upsurge layout "
+  static let mark = "upsurge layout "
 
   var quotedName: String { "\(schema.quotedForPostgres).\(notes.name.quotedForPostgres)" }
 
@@ -44,7 +44,7 @@ struct StateTable: Sendable {
     let sql = """
       SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT')
-        AND obj_description(c.oid, 'pg_class') LIKE '\(mark)%' ORDER BY 1
+        AND has_schema_privilege(n.oid, 'USAGE') AND obj_description(c.oid, 'pg_class') LIKE '\(mark)%' ORDER BY 1
       """
     var found: [StateTable] = []
     for row in try connection.run(sql, [.text(notes.name)]).rows {

@@ -4,7 +4,7 @@
 ///     UPDATE t SET … FROM upsurge_delta AS s WHERE NOT s.upsurge_fresh AND …
 ///     INSERT INTO t … SELECT … FROM upsurge_delta AS s WHERE s.upsurge_fresh
 ///
-/// They name only the columns that the records have: an UPDATE of a row needs no value for the others, as ON CONFLICT would.
+/// The statements name only the columns that the records have: an UPDATE of a row needs no value for the others, as ON CONFLICT would.
 ///
 /// Where most records change their row, the rows are changed before (`direct`), right from the staging table. What is left for the
 /// others is little, or nothing.

@@ -3,7 +3,7 @@ import UpsurgeRecords
 
 /// A table of Upsurge's own in a schema of a server: how it is made, and how it is known again.
 ///
-/// Its COMMENT says the number of its layout: `upsurge layout 1`. A dump may leave comments out, and the columns tell then.
+/// The table's COMMENT says the number of its layout: `upsurge layout 1`. A dump may leave comments out, and the columns tell then.
 /// A newer layout is refused by name, since nobody here knows what its rows mean.
 struct ServerLayout: Sendable {
   /// What stands under the name.
@@ -96,7 +96,8 @@ struct ServerLayout: Sendable {
         OR c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
         OR c.relowner IN (SELECT datdba FROM pg_database WHERE datname = current_database())
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1
+      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE')
+      ORDER BY 1
       """
     return try connection.run(sql, [.text(table.rawValue)]).rows.map { row in
       Found(schema: row.text(0) ?? "", owner: row.text(1) ?? "", isTrusted: row.flag(2) ?? false)

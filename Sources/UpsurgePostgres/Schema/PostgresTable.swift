@@ -1,6 +1,5 @@
 import Upsurge
 import UpsurgeRecords
-import UpsurgeSQLite
 
 /// A table as the catalogue has it: all that decides which rows it takes, and by which statements.
 package struct PostgresTable: Sendable, Equatable {

@@ -35,13 +35,14 @@ package struct RecordShape: Sendable, Equatable {
 
   var names: [String] { columns.map(\.name.quotedForPostgres) }
 
-  /// Sends JSON as text from now on. The server reads it in a COPY too, where one that is bad fails with all others; a statement
-  /// can be halved.
+  /// Whether the server reads JSON as it arrives: in a COPY, or as a parameter. One that is bad fails there with all others.
+  var sendsJSON: Bool { columns.contains { [.json, .jsonb].contains(binary($0).form) } }
+
+  /// Sends JSON as text from now on, which a statement reads: it can be halved, and the server be asked which one is bad.
   /// - Returns: false where all of it is text already.
   mutating func castJSON() -> Bool {
-    let texts = columns.filter { [.json, .jsonb].contains(BinaryColumn($0).form) }.map(\.name)
-    if textColumns.isSuperset(of: texts) { return false }
-    textColumns.formUnion(texts)
+    if !sendsJSON { return false }
+    textColumns.formUnion(columns.filter { [.json, .jsonb].contains(BinaryColumn($0).form) }.map(\.name))
     return true
   }
 

@@ -6,7 +6,7 @@ final class GatheredBatch {
   /// False where the system has no room for it; each batch is stored alone then.
   private let hasRoom: Bool
   private let byteLimit: Int
-  /// Its records as they will be sent, where that is known.
+  /// The records as they will be sent, where that is known.
   private var ahead: AheadRows?
   /// What its parts have touched since their memory was let go.
   private var touched = Touched()

@@ -31,19 +31,32 @@ struct PostgresProvider: ReplayProvider {
 
   func notes(in notes: NoteTable, database: String) throws(UpsurgeError) -> StoredNotes {
     let session = try ServerSession(database)
-    return try session.asking { (connection) throws(PostgresFailure) in
+    var isThere = false
+    let stored = try session.asking { (connection) throws(PostgresFailure) in
       var stored = StoredNotes(rows: [], now: "")
       // Policies of strangers would run with the rights of whoever looks: a table that has some is an error.
       try connection.run("BEGIN READ ONLY; SET LOCAL row_security = off")
       defer { connection.rollback() }
-      for table in try StateTable.found(notes, connection) { stored.rows += try table.rows(where: "true", [], connection) }
+      let tables = try StateTable.found(notes, connection)
+      isThere = !tables.isEmpty
+      for table in tables { stored.rows += try table.rows(where: "true", [], connection) }
       stored.now = try connection.run("SELECT \(AcceptanceNotes.now)", []).first?.text(0) ?? ""
       return stored
     }
+    if !isThere { try session.refuseUnread(notes.name, mark: StateTable.mark) }
+    return stored
   }
 
   func runs(in database: String) throws(UpsurgeError) -> [RunRecord] {
-    try ServerSession(database).runs()
+    let session = try ServerSession(database)
+    let runs = try session.runs()
+    if runs.isEmpty,
+      try session.asking({ (connection) throws(PostgresFailure) in try PostgresRuns.found(connection) })
+        .isEmpty
+    {
+      try session.refuseUnread(PostgresRuns.name, mark: "")
+    }
+    return runs
   }
 
   func replay(

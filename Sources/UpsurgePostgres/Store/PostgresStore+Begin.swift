@@ -93,13 +93,11 @@ extension PostgresStore {
         run: try runs.begin(newRun, connection), owner: newRun.owner, position: newRun.position,
         server: server)
     }
-    // A try whose answer was lost may have taken it over.
-    if try runs.lock(earlier.id, connection)?.owner != newRun.owner,
-      try !runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
-    {
+    // A call whose answer was lost may have done it, so the row says whose the run is.
+    _ = try runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
+    guard let standing = try runs.lock(earlier.id, connection), standing.owner == newRun.owner else {
       return nil
     }
-    guard let standing = try runs.lock(earlier.id, connection) else { return nil }
     return PartTransactions.Begun(
       run: earlier.id, owner: newRun.owner, position: standing.position, server: server)
   }

@@ -56,7 +56,7 @@ final class PostgresStore: Store {
       })
   }
 
-  /// They are where the table is, whatever the schema of runs: a replay stores records in the schema that keeps them.
+  /// Tables of rejects are where the table is, whatever the schema of runs: a replay stores records in the schema that keeps them.
   func rejectTables(beside table: TableName) -> PostgresRejects {
     PostgresRejects(schema: table.schema ?? defaultSchema)
   }

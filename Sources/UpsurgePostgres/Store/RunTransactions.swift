@@ -88,6 +88,8 @@ final class PartTransactions: RunTransactions {
   /// How many files the run's row has with their identities.
   private var writtenFileCount: Int
   private var position: String
+  /// Whether some part of the run is stored, by this process or one before it.
+  private var hasStored: Bool
   private let lastCommit = LastCommit()
 
   /// The COMMIT that was sent last.
@@ -110,6 +112,7 @@ final class PartTransactions: RunTransactions {
     _ settings: TransactionSettings
   ) {
     (self.runs, run, owner, position, self.making) = (runs, begun.run, begun.owner, begun.position, making)
+    hasStored = beginning.resumption != nil
     files = beginning.files
     writtenFileCount = beginning.resumption == nil ? files.openedCount : 0
     fenced = FencedTransactions(
@@ -141,6 +144,12 @@ final class PartTransactions: RunTransactions {
     }
     lastCommit.isOpen = false
     writtenFileCount = fileCount
+    hasStored = true
+  }
+
+  /// A run that has stored nothing leaves nothing to resume, so nothing of it is listed.
+  override func rollback() {
+    if !hasStored, !mayStand { try? forgetAll() }
   }
 
   override func finish(
@@ -171,8 +180,10 @@ final class PartTransactions: RunTransactions {
     try store.session.asking { (connection) throws(PostgresFailure) in
       do throws(PostgresFailure) {
         try connection.run("BEGIN")
-        try runs.forget(run, owner: owner, connection)
-        if let making { try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)") }
+        // Where it is another process's by now, its table is, too.
+        if try runs.forget(run, owner: owner, connection), let making {
+          try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+        }
         _ = try connection.commit()
       } catch {
         connection.rollback()

@@ -4,6 +4,26 @@ import UpsurgeState
 
 /// What a database knows of runs and replays.
 extension ServerSession {
+  /// Says that tables of a name may not be read, where there are some: without the right they seem not to be there.
+  /// - Parameter mark: what their comments begin with; empty for any.
+  /// - Throws: `database`, with the GRANT that gives the right.
+  func refuseUnread(_ name: String, mark: String) throws(UpsurgeError) {
+    let schemas = try asking { (connection) throws(PostgresFailure) in
+      try connection.run(
+        """
+        SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relname = $1 AND c.relkind = 'r' AND starts_with(coalesce(obj_description(c.oid, 'pg_class'), ''), $2)
+          AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE')) ORDER BY 1
+        """, [.text(name), .text(mark)]
+      ).rows.compactMap { $0.text(0) }
+    }
+    guard let first = schemas.first else { return }
+    for schema in schemas { rights.add(schema, name, ["SELECT"], isMade: false) }
+    throw error(
+      of: PostgresFailure(
+        .privilege, "permission denied: \(first).\(name) may not be read by this user", sqlState: "42501"))
+  }
+
   /// The runs that the database knows of, those of all schemas.
   func runs() throws(UpsurgeError) -> [RunRecord] {
     try asking { (connection) throws(PostgresFailure) in

@@ -34,11 +34,12 @@ struct TablePreparation {
     }
     if let control = try control(isInTable: { table.columnLike($0) != nil }) { columns.add(control) }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
+    // An input that is empty names no columns, and lacks none.
     let seen =
-      source.isJSON
+      source.isJSON && !source.isBlank
       ? try source.inferColumnsOfNewTable(options: options).map(\.name) : columns.targets.map(\.name)
     let (key, making) = try KeySearch(table: table, options: options).key { name in
-      seen.contains { SQLName.isSame($0, name) }
+      source.isBlank || seen.contains { SQLName.isSame($0, name) }
     }
     let known = columns.targets.filter { target in
       table.columnLike(target.name) != nil

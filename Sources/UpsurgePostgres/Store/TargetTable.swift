@@ -109,6 +109,7 @@ extension PostgresColumn {
       name: name, affinity: affinity, spellingPolicy: isKey ? .key : .warn,
       isBlob: BinaryColumn(self).form == .bytea)
     target.keepsOutOfRange = affinity == .real
+    target.readsInfinity = BinaryColumn(self).form == .numeric
     return target
   }
 }

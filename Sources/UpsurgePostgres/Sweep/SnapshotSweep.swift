@@ -41,9 +41,9 @@ final class SnapshotSweep {
     var all: Int64
     /// The feed's that are not marked as gone.
     var live: Int64
-    /// Those of them that count for the guards.
+    /// Live rows that count for the guards.
     var accepted: Int64
-    /// Those that are not the feed's.
+    /// Rows that are not the feed's.
     var outside: Int64
   }
 
@@ -311,7 +311,7 @@ final class SnapshotSweep {
       children = try connection.run(sql, []).rows.compactMap { $0.text(0) }
     }
     return .nothingSwept(
-      from: target.name, children: children, because: failure?.asError(on: connection.target))
+      from: target.name, children: children, isOnServer: true, because: failure?.asError(on: connection.target))
   }
 
   // MARK: - Rows that are not accepted

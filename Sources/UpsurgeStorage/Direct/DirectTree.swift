@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// One tree of a table: its entries come in batches.
 ///
-/// Those of an index are packed as they come while their keys ascend. Where the first batch shows that they come in no
+/// Entries of an index are packed as they come while their keys ascend. Where the first batch shows that they come in no
 /// order, they are sorted at the end.
 struct DirectTree: ~Copyable {
   private var order: KeyOrder

@@ -5,9 +5,10 @@ extension UpsurgeError {
   /// Nothing is swept from a table.
   /// - Parameters:
   ///   - children: the tables whose rows refer to rows of this one.
+  ///   - isOnServer: whether a server holds them, where one job does not mirror tables that refer to each other.
   ///   - error: what the store has said.
   package static func nothingSwept(
-    from table: String, children: [String], because error: UpsurgeError?
+    from table: String, children: [String], isOnServer: Bool = false, because error: UpsurgeError?
   ) -> UpsurgeError {
     let names = children.joined(separator: ", ").escapedForTerminal
     let cause =
@@ -16,8 +17,10 @@ extension UpsurgeError {
       .guardRefused, "nothing is swept from table \(table.escapedForTerminal): \(cause)",
       hint: children.isEmpty
         ? "look at the triggers and constraints of the table"
-        : "delete or change those rows of \(names), or mirror that table in the same job, so that they go first; then run the "
-          + "job again",
+        : isOnServer
+          ? "delete or change those rows of \(names); or sweep first what refers to the table, by \(.table, "NAME"); then run the job again"
+          : "delete or change those rows of \(names), or mirror that table in the same job, so that they go first; then run the "
+            + "job again",
       underlyingCode: error?.underlyingCode)
   }
 
@@ -42,6 +45,8 @@ extension UpsurgeError {
   package static func sweepWithoutKey(of table: String) -> UpsurgeError {
     UpsurgeError(
       .usage, "a sweep needs a key, and table \(table.escapedForTerminal) has none in the input",
-      hint: "\(saying: Wording("key: [COLS]", call: "on:")) names the columns that say which row a record is about")
+      hint:
+        "\(saying: Wording("key: [COLS]", call: "on:")) names the columns that say which row a record is about"
+    )
   }
 }

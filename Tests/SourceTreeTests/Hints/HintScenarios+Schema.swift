@@ -93,7 +93,7 @@ extension HintTable {
     HintScenario(
       name: "schema: a key that is too narrow",
       hints: [
-        "…… of … replaced earlier ones of this run that have the same key (…)…; --key takes all columns that tell rows apart, in another table, as … keeps its key"
+        "…… of … replaced earlier ones of this run that have the same key (…); --key takes all columns that tell rows apart, in another table, as … keeps its key"
       ],
       prepare: "{ echo id,g; seq 40 | sed 's/$/,x/'; } > f.csv", first: ["load", "d.db", "t", "f.csv", "--key", "g"], firstExit: 0,
       steps: [.run(["load", "d.db", "u", "f.csv", "--key", "id"])], query: "SELECT count(*) FROM u", rows: ["40"]),

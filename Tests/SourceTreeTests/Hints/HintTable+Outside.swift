@@ -193,6 +193,7 @@ extension HintTable {
         "drop it there; or leave the table out: --except …",
         "where a program has written one of them meanwhile: drop the tables of the move and … in the target, and move again",
         "give the file another name for the move",
+        "sqlite:PATH names it, without a table; --table NAME moves only some of its tables",
         "sqlite3 shop.db '.backup copy.db' copies a file of SQLite",
         "pg_dump copies a database of PostgreSQL: pg_dump -Fc shop | pg_restore -d copy",
         "move as the owner of the table, or as a role with BYPASSRLS; or leave it out: --except …",
@@ -212,6 +213,7 @@ extension HintTable {
       "It is about tables of a server: UpsurgePostgresTests follow it on a real one.",
       [
         "once the server answers, remove it: …",
+        "delete or change those rows of …; or sweep first what refers to the table, by --table NAME; then run the job again",
         "the database's owner allows it: GRANT CREATE ON DATABASE … TO …",
         "--create-key makes one; its keys: …",
         "--key COLS names one key: …",

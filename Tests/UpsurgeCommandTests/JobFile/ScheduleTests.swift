@@ -89,6 +89,27 @@ struct ScheduleTests {
       "\(shown.output) \(shown.talk)")
   }
 
+  @Test(
+    "A server stays the URL that it is",
+    arguments: ["postgres://anna@db/shop", "postgresql://anna@db/a%20b?sslmode=require&a=$b"])
+  func server(url: String) throws {
+    _ = job()
+    let units = try run([url, "job.yaml", "--systemd"])
+    #expect(units.exitCode == 0 && units.talk.isEmpty, "\(units.talk)")
+    let start = try #require(units.output.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+    let plain = start.replacing("%%", with: "%").replacing("$$", with: "$").replacing("\"", with: "")
+    #expect(plain.hasSuffix(" mirror \(url) \(folder)/job.yaml"), "\(start)")
+    #expect(
+      start.matches(of: /%/).count == 2 * url.count { $0 == "%" } && !start.contains(/[^$]\$[^$]/), "\(start)"
+    )
+    let line = try run([url, "job.yaml", "--cron"])
+    #expect(line.exitCode == 0 && line.output.contains(/[^\\]%/) == false, "\(line.output)")
+    let command = try #require(line.output.split(separator: "\n").last).replacing("\\%", with: "%")
+    let words = try #require(command.firstRange(of: " mirror ")).lowerBound
+    let shown = try Command.run([], script: "printf '%s\\n' \(command[words...])")
+    #expect(shown.output == "mirror\n\(url)\n\(folder)/job.yaml\n-q\n", "\(shown.output) \(shown.talk)")
+  }
+
   @Test("Variables that the job needs are named, and their values are not shown")
   func variables() throws {
     let job = scratch.write(
@@ -115,7 +136,10 @@ struct ScheduleTests {
       (["a.db", "JOB", "--at", "03:15"], "--at says when"),
       (["a.db", "JOB", "--cron", "--at", "25:00"], "25:00"),
       (["a.db", "JOB", "--cron", "--at", "3:5"], "3:5"),
-      (["a.db", "JOB", "--cron", "--dry-run"], "--dry-run, --accept-change and --accept-delivery are for a run that somebody watches"),
+      (
+        ["a.db", "JOB", "--cron", "--dry-run"],
+        "--dry-run, --accept-change and --accept-delivery are for a run that somebody watches"
+      ),
       (["a.db", "--table", "t", "--source", "x.csv", "--cron"], "run a job file"),
       (["a.db", "BAD", "--systemd"], "kye is not known"),
     ] as [([String], String)])

@@ -225,6 +225,27 @@ struct MirrorSchemaTests {
     #expect(try rows("SELECT id FROM t ORDER BY id") == ["1", "2"])
   }
 
+  @Test("What a user may not read is not said to be empty, and the GRANT helps")
+  func unread() throws {
+    #expect(job(Self.text(1...2)).run().exitCode == 0)
+    let user = try role()
+    try server.psql("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \(user)", in: url)
+    let theirs = url.replacing("user=\(PostgresServer.user)", with: "user=\(user)")
+    func grant(_ body: () throws -> Void) throws -> String {
+      let error = try #require(throws: UpsurgeError.self) { try body() }
+      #expect(error.message.contains("may not be read") && error.exitCode(hasCommittedWork: false) != 0, "\(error)")
+      return String(try #require(error.hint?.split(separator: " gives what is missing").first))
+    }
+    let runs = try grant { _ = try PastRun.all(database: theirs) }
+    #expect(runs == "GRANT SELECT ON public.upsurge_runs TO \(user)")
+    let feeds = try grant { _ = try FeedStatus.all(database: theirs) }
+    #expect(feeds == "GRANT SELECT ON public.upsurge_feeds TO \(user)")
+    try server.psql("\(runs); \(feeds)", in: url)
+    #expect(try PastRun.all(database: theirs).count == 1)
+    try server.psql("GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(user)", in: url)
+    #expect(try FeedStatus.all(database: theirs).map(\.table) == ["t"])
+  }
+
   @Test("A record that breaks a foreign key which waits for the end is a reject, and no fault of the sweep")
   func deferredKeys() throws {
     try server.psql(

@@ -59,6 +59,23 @@ struct PostgresMirrorTests {
     #expect(layouts == ["'upsurge_feeds'|'upsurge layout \(FeedTable.layout.number)'"])
   }
 
+  @Test("A delivery without a byte is one without a record, and can be let through")
+  func noByte() throws {
+    #expect(job(Self.text(1...4)).run().exitCode == 0)
+    var digests: [String] = []
+    for text in ["id,v\n", ""] {
+      let refused = job(text).run()
+      #expect(refused.exitCode == 4 && words(refused).contains("the delivery has no record"), "\(words(refused))")
+      digests.append(try #require(refused.tables[0].loads.last?.acceptance.refusedDigest))
+      #expect(try rows("SELECT count(*) AS n FROM t") == ["4"])
+    }
+    var accepted = job("")
+    accepted.acceptedDelivery = digests[1]
+    let through = accepted.run()
+    #expect(through.exitCode == 0 && through.ledger.swept == 4, "\(words(through))")
+    #expect(try rows("SELECT count(*) AS n FROM t") == ["0"])
+  }
+
   @Test("A delivery of the same rows in another file changes nothing, and writes nothing to the table")
   func writesNothing() throws {
     #expect(job(Self.text(1...3_000)).run().exitCode == 0)
@@ -161,6 +178,8 @@ struct PostgresMirrorTests {
     } else {
       #expect(second.exitCode == 4 && second.ledger.swept == 0, "\(words(second))")
       #expect(words(second).contains("rows of child refer to rows that are not in the delivery"))
+      let hint = second.error?.hint ?? second.tables.first?.failure?.hint
+      #expect(hint?.contains("sweep first what refers to the table, by --table NAME") == true, "\(hint ?? "")")
       try server.psql("DELETE FROM child", in: url)
       // Nobody has accepted row 5; the row that goes is one of the four that were.
       let third = job(Self.text(2...5)).run()

@@ -1,6 +1,7 @@
 import PostgresSupport
 import TestSupport
 import Testing
+import Upsurge
 
 @testable import UpsurgePostgres
 
@@ -49,5 +50,26 @@ struct ProxiedJobTests {
     let found = try job.run(with: .cut(.beforeAnswer, .statement(.containing("VALUES ('running'"))))
     let isCut = job.database.proxy.events.contains(where: \.isCut)
     #expect(isCut && found.result == undisturbed, "\(path)")
+  }
+
+  @Test("A run is taken up once, although the answer was lost")
+  func lostOwner() throws {
+    PostgresStores.register()
+    let (scratch, database) = (Scratch(), try ProxiedDatabase())
+    try database.direct.run("CREATE TABLE t (id bigint PRIMARY KEY, n bigint CHECK (n < 1000))")
+    let lines = (1...300).map { "\($0),\($0 == 250 ? 5_000 : 1)\n" }
+    let source = scratch.write("id,n\n" + lines.joined(), to: "feed.csv")
+    var options = LoadOptions()
+    (options.rules.key, options.transaction.commitEvery) = (["id"], 100)
+    options.tuning.batchSizes.recordCount = 100
+    let url = database.proxy.url(database: database.direct.database)
+    let stopped = LoadJob(database: url, table: "t", sources: [source], options: options).run()
+    #expect(stopped.error?.code == .badInput && stopped.progress.committedCount >= 200)
+    database.proxy.set([.cut(.beforeAnswer, .statement(.containing("SET owner = $3")))])
+    options.rejects.onError = .reject
+    let resumed = LoadJob(database: url, table: "t", sources: [source], options: options).run()
+    #expect(resumed.error == nil && resumed.progress.resumedCount == stopped.progress.committedCount)
+    let isCut = database.proxy.events.contains(where: \.isCut)
+    #expect(isCut && resumed.ledger.inserted == 299 && resumed.ledger.rejected == 1)
   }
 }

@@ -47,6 +47,34 @@ struct RoundTripTests {
     #expect(load("sqlite:\(last)#t", into: url).ledger.unchanged == 6)
   }
 
+  @Test("Infinities are no numbers of 1,000 digits in a column of numeric, and rejects where it has no place for them")
+  func infinities() throws {
+    let path = scratch.file("infinite.db")
+    try Database(path).rows(
+      """
+      CREATE TABLE t(id INTEGER PRIMARY KEY, n NUMERIC, p NUMERIC, r REAL);
+      INSERT INTO t VALUES (1, 9e999, 1.5, 9e999), (2, -9e999, NULL, -9e999), (3, 2.5, 9e999, 1.5)
+      """)
+    let connection = try Server.connect(url)
+    try connection.run("CREATE TABLE t (id int8 PRIMARY KEY, n numeric, p numeric(10, 2), r float8)")
+    var job = LoadJob(database: url, table: "t", sources: [Source("sqlite:\(path)#t")])
+    job.options.rules.key = ["id"]
+    job.options.rejects.onError = .reject
+    let hasInfinity = try connection.texts("SELECT current_setting('server_version_num')::int >= 140000") == [["t"]]
+    for isFirst in [true, false] {
+      let summary = job.run()
+      let stored = summary.ledger.inserted + summary.ledger.unchanged
+      #expect(stored == (hasInfinity ? 2 : 0) && summary.ledger.rejected == (hasInfinity ? 1 : 3), "\(summary.ledger)")
+      #expect(summary.ledger.inserted == (isFirst ? stored : 0))
+    }
+    let rows = try connection.texts("SELECT id, n, p, r FROM t ORDER BY id")
+    #expect(rows == (hasInfinity ? [["1", "Infinity", "1.50", "Infinity"], ["2", "-Infinity", nil, "-Infinity"]] : []))
+    // A text of the same digits is a number, as in an INSERT.
+    let csv = scratch.write("id,n\n9,9e999\n", to: "digits.csv")
+    #expect(load(csv, into: url).ledger.inserted == 1)
+    #expect(try connection.texts("SELECT n = 9e999::numeric AND n < 1e1000::numeric FROM t WHERE id = 9") == [["t"]])
+  }
+
   @Test("PostgreSQL, another table there: the types are kept")
   func besides() throws {
     let connection = try Server.connect(url)

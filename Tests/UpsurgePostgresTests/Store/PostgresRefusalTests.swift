@@ -43,6 +43,22 @@ struct PostgresRefusalTests {
     #expect(try server.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('t', 'upsurge_runs')", in: url) == ["0"])
   }
 
+  @Test("A load that is refused before its first commit is not listed and leaves no table; what has committed is")
+  func listed() throws {
+    let bad = load("id,n\n1,a\u{0}b\n") { $0.rejects.onError = .stop }
+    #expect(bad.exitCode == 65, "\(bad.error?.message ?? "stored")")
+    #expect(try PastRun.all(database: url).isEmpty)
+    #expect(try server.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('t', 'upsurge_new_t')", in: url) == ["0"])
+    try server.psql("CREATE TABLE t (id int PRIMARY KEY, n int)", in: url)
+    let text = "id,n\n1,1\n2,2\nx,3\n"
+    #expect(load(text).exitCode == 65)
+    #expect(try PastRun.all(database: url).isEmpty)
+    let stopped = load(text) { $0.transaction.commitEvery = 1 }
+    #expect(stopped.exitCode == 65 && stopped.progress.committedCount == 2)
+    #expect(try PastRun.all(database: url).map(\.state) == [.stopped])
+    #expect(try server.rows("SELECT count(*) AS n FROM t", in: url) == ["2"])
+  }
+
   @Test("A server that cannot be reached is 75, one that refuses is 66, and no password is shown")
   func connections() throws {
     let nobody = load(to: "postgres://u:secret-word@127.0.0.1:1/db")
