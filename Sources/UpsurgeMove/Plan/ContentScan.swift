@@ -71,7 +71,7 @@ struct ContentScan {
     let words =
       "\(table.name).\(column.name) \(declared) and holds \(Words.count(UInt64(misfit.count), misfit.noun)) \(misfit.words), "
       + "first \(try first(misfit.condition, column.name))"
-    return Problem(words: words, type: "\(table.name).\(column.name):\(misfit.remedy)")
+    return Problem(words: words, type: "\(table.name).\(column.name):\(misfit.widerType)")
   }
 
   /// `in row 17 ('n/a')`.

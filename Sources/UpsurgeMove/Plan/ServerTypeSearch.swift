@@ -22,7 +22,7 @@ struct ServerTypeSearch {
     /// `of another kind`, `with a NUL byte`.
     var words: String
     /// A type that takes all of them.
-    var remedy = "text"
+    var widerType = "text"
   }
 
   private let family: DeclaredFamily
@@ -92,7 +92,7 @@ struct ServerTypeSearch {
       return Choice(
         type: "bytea", kind: .blob,
         misfit: others.map {
-          Misfit(condition: $0.condition, count: $0.count, words: $0.words, remedy: "bytea")
+          Misfit(condition: $0.condition, count: $0.count, words: $0.words, widerType: "bytea")
         })
     case .special(let special): return choice(Contents(counts), special: special, misfits: counts[6])
     case .open: return choice(Contents(counts), special: nil, misfits: 0)
@@ -103,7 +103,7 @@ struct ServerTypeSearch {
     count > 0
       ? Misfit(
         condition: hasNUL, count: count, noun: "text",
-        words: "with a NUL byte, which PostgreSQL cannot store", remedy: "bytea") : nil
+        words: "with a NUL byte, which PostgreSQL cannot store", widerType: "bytea") : nil
   }
 
   private static func infinityMisfit(_ condition: String, _ count: Int64) -> Misfit? {
@@ -111,7 +111,7 @@ struct ServerTypeSearch {
       ? Misfit(
         condition: condition, count: count,
         words: "that \(count == 1 ? "is" : "are") infinite, which this numeric has no place for",
-        remedy: "double precision") : nil
+        widerType: "double precision") : nil
   }
 
   /// How many values there are of each kind.
@@ -162,7 +162,7 @@ struct ServerTypeSearch {
     let misfit = Misfit(
       condition: "\(type) NOT IN (\(kept), 'null')", count: numbers + found.texts + found.blobs - most,
       words: words,
-      remedy: found.blobs > 0 ? "bytea" : "text")
+      widerType: found.blobs > 0 ? "bytea" : "text")
     return Choice(type: "text", kind: .text, misfit: misfit)
   }
 
@@ -218,12 +218,12 @@ extension ServerTypeSearch {
     if counts[0] > 0 {
       choice.misfit = Misfit(
         condition: conditions[0], count: counts[0], words: "of another kind",
-        remedy: word == "text" ? "bytea" : "text")
+        widerType: word == "text" ? "bytea" : "text")
     } else if let nuls = counts.last, nuls > 0, choice.kind != .castBlob {
       choice.misfit = Misfit(
         condition: conditions[conditions.count - 1], count: nuls, noun: "text",
         words: "with a NUL byte, which PostgreSQL cannot store",
-        remedy: "bytea")
+        widerType: "bytea")
     }
     return choice
   }

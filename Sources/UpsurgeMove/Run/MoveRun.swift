@@ -53,7 +53,7 @@ struct MoveRun {
   /// Makes what is not there, or finds how far an earlier run has come.
   private func begun(_ summary: inout MoveSummary) throws(UpsurgeError) -> MoveState {
     var state = try checkedState()
-    if let pid = state.livePID {
+    if !state.isDone, let pid = state.livePID {
       throw UpsurgeError(
         .guardRefused, "this move is at work already, as process \(pid)",
         hint: "wait until it has ended, or end it: it resumes")
