@@ -35,7 +35,7 @@ final class PostgresTransfer: StoreTransfer {
   private let batches: BatchStore
   private let kept: KeptRecords
   /// Removes what a snapshot no longer has; nil where the records are none.
-  private let snapshot: SnapshotSweep?
+  let snapshot: SnapshotSweep?
   private(set) var inputPlace = InputPlace()
   private(set) var last: InputPlace.Record?
   private var isDone = false
@@ -65,7 +65,7 @@ final class PostgresTransfer: StoreTransfer {
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     // Judged before the run is written down: a run that never begins leaves no row.
-    snapshot = try store.snapshotSweep(of: table, context)
+    snapshot = try store.snapshotSweep(of: table, beginning.source, context)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
@@ -155,6 +155,7 @@ final class PostgresTransfer: StoreTransfer {
     place.prove(batch, recordCount: batch.recordCount)
     place.allWarnings.merge(batch.warnings)
     inputPlace = place
+    try storeChunks()
   }
 
   /// Stores a part of a batch.
@@ -256,7 +257,7 @@ final class PostgresTransfer: StoreTransfer {
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
-      try transfer.snapshot?.begin(connection)
+      try transfer.snapshot?.begin(connection) { transfer.transactions.refuse($0) }
       let outcome = try storeRecords(of: batch, on: connection)
       nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
@@ -374,7 +375,9 @@ final class PostgresTransfer: StoreTransfer {
       [self] (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
       try checkRows(connection)
       if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
-      return try batches.finishNewTable(connection)
+      let ending = try batches.finishNewTable(connection)
+      if ending == .complete { try snapshot?.remember(ledger, connection) }
+      return ending
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
@@ -388,6 +391,11 @@ final class PostgresTransfer: StoreTransfer {
   private func endState() -> RunState {
     let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
     return state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
+  }
+
+  func countSkipped() {
+    ledger.read += skippedRecordCount
+    ledger.unchanged += skippedRecordCount
   }
 
   func rollback() {
@@ -408,6 +416,7 @@ final class PostgresTransfer: StoreTransfer {
     summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
+    if skippedRecordCount > 0 { summary.metrics.settings.append(("skipped_records", skippedRecordCount)) }
   }
 
   var ending: RunEnding? { transactions.ending }
