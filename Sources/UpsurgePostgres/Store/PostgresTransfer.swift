@@ -414,6 +414,7 @@ final class PostgresTransfer: StoreTransfer {
     summary.guardRefusal = snapshot?.refusal
     summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
     summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
+    summary.acceptance.isHeldByReferences = snapshot?.isHeldByReferences ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
     if skippedRecordCount > 0 { summary.metrics.settings.append(("skipped_records", skippedRecordCount)) }

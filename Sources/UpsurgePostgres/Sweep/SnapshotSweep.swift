@@ -35,6 +35,8 @@ final class SnapshotSweep {
   private(set) var revivedCount = 0
   /// Why nothing was swept.
   private(set) var refusal: UpsurgeError?
+  /// Whether rows of other tables refer to rows that were to go.
+  private(set) var isHeldByReferences = false
   private(set) var verdict = DeliveryJudgement.Verdict()
 
   typealias LookingBody = ((PostgresConnection) throws(PostgresFailure) -> Void) throws(PostgresFailure) -> Void
@@ -140,7 +142,7 @@ final class SnapshotSweep {
   func end(
     _ ledger: Ledger, _ connection: PostgresConnection, refuse: (UpsurgeError) -> PostgresFailure
   ) throws(PostgresFailure) {
-    (sweptCount, revivedCount, refusal) = (0, 0, nil)
+    (sweptCount, revivedCount, refusal, isHeldByReferences) = (0, 0, nil, false)
     guard let target else {
       try judge(
         SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
@@ -327,8 +329,9 @@ final class SnapshotSweep {
         """
       children = try connection.run(sql, []).rows.compactMap { $0.text(0) }
     }
+    isHeldByReferences = !children.isEmpty
     return .nothingSwept(
-      from: target.name, children: children, isOnServer: true, because: failure?.asError(on: connection.target))
+      from: target.name, children: children, because: failure?.asError(on: connection.target))
   }
 
   // MARK: - Rows that are not accepted
