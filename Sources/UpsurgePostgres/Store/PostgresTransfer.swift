@@ -7,6 +7,8 @@ import UpsurgeStorage
 private struct KeptRecords {
   let file: RejectFile?
   let table: PostgresRejects?
+  /// Whether records are counted that one delivery after the other brings.
+  let countsDeliveries: Bool
   /// Where the earlier part of the run has left off.
   let earlierPosition: RunPosition
 
@@ -18,6 +20,7 @@ private struct KeptRecords {
       for: context.job.table, beside: store.openWork, contexts: context.contexts,
       sourceNames: context.sourceNames, resumed: resumed, note: context.note)
     table = try store.rejects(beside: target.name)
+    countsDeliveries = try table.map { (table) throws(UpsurgeError) in try store.countsDeliveries(in: table) } ?? false
     earlierPosition = resumed?.position ?? RunPosition()
   }
 
@@ -272,7 +275,8 @@ final class PostgresTransfer: StoreTransfer {
       }
       if transfer.options.output.dryRun == nil {
         let text = ServerText(encoding: transfer.store.capabilities.encoding)
-        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
+        let delivery = transfer.kept.countsDeliveries ? transfer.transactions.delivery : nil
+        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, delivery: delivery, text, connection)
       }
       try transfer.snapshot?.note(
         batch, part.records.lowerBound..<nextRecord, outcome.rejected, unreadableBefore: nextReject - firstReject, connection)
@@ -333,8 +337,12 @@ final class PostgresTransfer: StoreTransfer {
       if let file = transfer.kept.file {
         try file.write(reject)
       } else if transfer.kept.table != nil {
-        let context = transfer.context.contexts.text(of: reject.position.file) ?? ""
-        entries.append(PostgresRejects.Entry(reject: reject, context: context))
+        let contexts = transfer.context.contexts
+        var entry = PostgresRejects.Entry(reject: reject, context: contexts.text(of: reject.position.file) ?? "")
+        if transfer.kept.countsDeliveries {
+          entry.hash = RejectDeliveries.hash(reject, owner: "", contexts.identity(of: reject.position.file))
+        }
+        entries.append(entry)
       } else {
         firstRejects.take(reject)
       }

@@ -88,7 +88,7 @@ struct PostgresTablesTests {
     #expect(third.exitCode == 0 && third.tables.allSatisfy { $0.unchangedSince != nil }, "\(words(third))")
   }
 
-  @Test("Rows that go with their parents come again where their feed has them")
+  @Test("Rows go with their parents where the schema says so")
   func cascades() throws {
     try makeTables("ON DELETE CASCADE")
     #expect(job(texts([1, 2, 3, 4])).run().exitCode == 0)
