@@ -56,7 +56,7 @@ extension TargetTable {
       return cells.isEmpty || cells.count != making?.key.count ? nil : cells
     }
     // The transactions of rows are asked for, which rights to some columns do not let see.
-    guard found.rights.selects, !found.hasRowTriggers, !found.hasRowSecurity, !found.isTemporary, found.rules.isEmpty,
+    guard found.rights.selects, !found.hasRowTriggers, !found.hasRowSecurity, !found.isTemporary, !found.hasChildren, found.rules.isEmpty,
       columns.targets.allSatisfy({ found.columnLike($0.name)?.isWritable == true }), let keys = target.keys,
       !target.rows.key.contains(where: { $0.isDomain && !$0.isNotNull })
     else { return nil }

@@ -185,6 +185,12 @@ struct PostgresChunkTests {
 
   // MARK: - What is not
 
+  /// Another table of its name, which lacks some rows.
+  private static let madeAnew = """
+    CREATE TABLE copy (LIKE feed INCLUDING ALL); INSERT INTO copy SELECT * FROM feed WHERE id > 3;
+    DROP TABLE feed; ALTER TABLE copy RENAME TO feed
+    """
+
   @Test(
     "Where anything has written to the table since, all is compared",
     arguments: [
@@ -237,7 +243,7 @@ struct PostgresChunkTests {
     let job = job()
     deliver()
     #expect(job.run().exitCode == 0)
-    let other = try PostgresConnection(to: PostgresTarget(url), cancellation: ReadCancellation())
+    let other = try PostgresConnection(to: #require(PostgresTarget(url)), cancellation: ReadCancellation())
     try other.run(
       "BEGIN; SELECT pg_current_xact_id(); \(nests ? "SAVEPOINT a;" : "") UPDATE feed SET v = 'edited' WHERE id = 3"
     )
