@@ -5,8 +5,13 @@ import UpsurgeSQLite
 /// Jobs whose database is one of a server: the same words, and what they cannot mean there yet.
 extension MirrorJob {
   /// - Throws: `usage` for what is not done on a server yet, by its name, before anything is read.
-  func checkServer() throws(UpsurgeError) {
+  package func checkServer() throws(UpsurgeError) {
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
+    if dryRun == .diff {
+      throw UpsurgeError(
+        .usage, "\(.dryRun, "diff") does not apply to \(name): rows are not told one by one there yet",
+        hint: "leave out \(.dryRun, "diff")")
+    }
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
       for (isGiven, key) in [

@@ -144,9 +144,12 @@ struct PostgresTablesTests {
     try makeTables()
     var trial = job(texts([1]))
     trial.dryRun = .count
-    var whole = job(texts([1]))
-    whole.atomicity = .job
-    for (job, words) in [(trial, "each would be tried alone"), (whole, "each table is a transaction there")] {
+    var (whole, changes) = (job(texts([1])), trial)
+    (whole.atomicity, changes.dryRun) = (.job, .diff)
+    let refused = [
+      (trial, "each would be tried alone"), (whole, "each table is a transaction there"), (changes, "rows are not told one by one"),
+    ]
+    for (job, words) in refused {
       let summary = job.run()
       #expect(
         summary.exitCode == 64 && summary.error?.message.contains(words) == true, "\(self.words(summary))")
@@ -155,6 +158,7 @@ struct PostgresTablesTests {
     let circle = job(texts([1])).run()
     #expect(
       circle.exitCode == 64 && words(circle).contains("refer to each other in a circle"), "\(words(circle))")
+    #expect(throws: UpsurgeError.self) { try job(texts([1])).check() }
     #expect(try ids("a").isEmpty)
   }
 }
