@@ -113,7 +113,7 @@ package final class RejectContexts: Sendable {
 
   /// What shows whether records of two deliveries with the same bytes are the same record: how they are read, and from
   /// where; 0 for a source that nobody noted.
-  func identity(of name: String) -> UInt64 {
+  package func identity(of name: String) -> UInt64 {
     entries.withLock {
       guard let entry = $0[name] else { return 0 }
       if let identity = entry.identity { return identity }

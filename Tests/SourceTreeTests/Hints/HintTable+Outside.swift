@@ -213,7 +213,6 @@ extension HintTable {
       "It is about tables of a server: UpsurgePostgresTests follow it on a real one.",
       [
         "once the server answers, remove it: …",
-        "delete or change those rows of …; or sweep first what refers to the table, by --table NAME; then run the job again",
         "the database's owner allows it: GRANT CREATE ON DATABASE … TO …",
         "--create-key makes one; its keys: …",
         "--key COLS names one key: …",
@@ -233,7 +232,8 @@ extension HintTable {
         "leave out --state-schema",
         "leave out atomic, or sweep",
         "atomic: table; or sweep: none",
-        "upsurge mirror with --table, once for each of them, those to which others refer first",
+        "upsurge mirror with --table tries one of them alone",
+        "mirror all but one of them by another job",
         "upsurge runs … lists what has not ended",
         "give the table a shorter name",
         "load each partition on its own server",
