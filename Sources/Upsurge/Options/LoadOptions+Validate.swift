@@ -32,6 +32,7 @@ extension LoadOptions {
 
 extension LoadOptions.Input {
   fileprivate func validate() throws(UpsurgeError) {
+    try values.validate()
     guard let jsonMap else { return }
     if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
       throw UpsurgeError(.usage, "\(.jsonMap) takes the name of a column", hint: "\(.jsonMap, "id")")

@@ -38,6 +38,7 @@ package struct RawRecordParser: ~Copyable {
   private let file: String
   private let policy: JSONKeyPolicy
   private let blobs: BlobDecoding?
+  private let values: ValueReaders?
 
   /// - Parameters:
   ///   - file: the input from which the records came.
@@ -55,6 +56,8 @@ package struct RawRecordParser: ~Copyable {
         hint: "upsurge replay \(.blobFolder, "DIR"), where their files lie")
     }
     let registry = try Self.registry(context, place, rules)
+    let values = try ValueReaders(context.values)
+    self.values = values
     self.context = context
     self.file = file
     columns = registry.targets
@@ -71,7 +74,7 @@ package struct RawRecordParser: ~Copyable {
         dialect: dialect, file: file, columns: columns,
         slotOfField: fields.map { name in name.flatMap { registry.slot(named: $0) } },
         extraSlot: dialect.ragged == .extra ? registry.slot(named: PreparedSource.extraColumn) : nil,
-        blobs: blobs)
+        blobs: blobs, values: values)
     case .json(let dialect, _, _, _): json = makeJSONParser(dialect, .ndjson)
     }
   }
@@ -176,7 +179,7 @@ package struct RawRecordParser: ~Copyable {
   private func makeJSONParser(_ dialect: JSONDialect, _ format: JSONFormat) -> JSONParser {
     var dialect = dialect
     dialect.format = format
-    return JSONParser(dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs)
+    return JSONParser(dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs, values: values)
   }
 
   private func notAnObject(_ record: Reject) -> Reject {

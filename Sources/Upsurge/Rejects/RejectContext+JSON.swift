@@ -20,6 +20,7 @@ extension RejectContext {
       out.key("numbers")
       out.strings(consentedColumns)
     }
+    if !values.isEmpty { Self.write(values, to: &out) }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
     if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
@@ -112,6 +113,7 @@ extension RejectContext {
     contract = try Self.word(json, "contract") ?? .freeze
     keepsSpelling = json["spelling"]?.text == "keep"
     consentedColumns = try Self.names(json, "numbers") ?? []
+    if let given = json["values"] { values = try Self.values(given) }
     blobEncoding = try Self.word(json, "blob")
     blobFolder = json["blob_folder"]?.text
     foreignKeys = try Self.word(json, "foreign_keys") ?? .auto
@@ -183,13 +185,13 @@ extension RejectContext {
     return json?["encoded"]?.text.flatMap(Base64.decode)
   }
 
-  private static func names(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [String]? {
+  static func names(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [String]? {
     guard let value = json[key] else { return nil }
     guard let names = value.texts else { throw fault(key) }
     return names
   }
 
-  private static func word<Word: RawRepresentable<String>>(
+  static func word<Word: RawRepresentable<String>>(
     _ json: JSONValue, _ key: String
   ) throws(UpsurgeError) -> Word? {
     guard let value = json[key] else { return nil }
@@ -204,7 +206,7 @@ extension RejectContext {
       hint: "use the upsurge that wrote them, or a newer one")
   }
 
-  private static func fault(_ key: String) -> UpsurgeError {
+  static func fault(_ key: String) -> UpsurgeError {
     UpsurgeError(
       .badInput, "the line that says how the rejects were read cannot be understood: see its \"\(key)\"",
       hint: "put back the line as upsurge load \(.rejects) wrote it")

@@ -24,6 +24,8 @@ package struct RejectContext: Sendable, Equatable {
   package var keepsSpelling = false
   /// Columns of the key whose texts are taken for numbers, however they are written.
   var consentedColumns: [String] = []
+  /// How values are written, by column.
+  var values = ValueFormats()
   var blobEncoding: BlobEncoding?
   /// The folder of `--blob-folder`, from the root; nil for that of the input.
   var blobFolder: String?
@@ -60,6 +62,7 @@ extension RejectContext {
     consentedColumns = options.table.consentedColumns.filter { name in
       key.contains { SQLName.isSame($0, name) }
     }
+    values = options.input.values
     blobEncoding = options.table.blobEncoding
     blobFolder = options.table.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.table.foreignKeys

@@ -50,6 +50,7 @@ extension LoadOptions.Input {
     if takesWrapper { list.append(Option(.jsonPath, "$")) }
     if duplicateKeys != .lastWins { list.append(Option(.duplicateKeys, "\(duplicateKeys)")) }
     if jsonNaN != .reject { list.append(Option(.jsonNaN, jsonNaN.rawValue)) }
+    list += values.words.map { Option($0.term, $0.value) }
     return list
   }
 }

@@ -21,20 +21,34 @@ package struct InferredColumn: Sendable {
   }
 }
 
+extension InferredColumn {
+  /// The column as its format makes it: yes and no are integers of SQLite and booleans of a server, dates are texts of SQLite.
+  func formatted(by values: ValueFormats) -> InferredColumn {
+    guard let form = ValueReaders.form(of: name, in: values) else { return self }
+    var column = self
+    column.declaredType = nil
+    switch form {
+    case .truth: (column.type, column.sourceType) = (.integer, .server("boolean"))
+    case .date(let serverType): (column.type, column.sourceType) = (.text, .server(serverType))
+    }
+    return column
+  }
+}
+
 extension PreparedSource {
   /// Finds the columns and their types from the sample, or from all of the source, which then starts again.
   /// Where no record can be read and no header names them, there are none.
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options) }
+    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } }
     return try inferFromRecords(options: options).found
   }
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options) }
+    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
     return pass.found
@@ -105,7 +119,8 @@ extension PreparedSource {
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
-    var inference = ColumnInference(isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text)
+    var inference = ColumnInference(
+      isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text, numbers: options.input.values.numbers)
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)
@@ -147,7 +162,8 @@ extension PreparedSource {
       let type = isKey ? inference.keyType(of: slot) : inference.inferredType(of: slot)
       return InferredColumn(
         name: target.name, type: options.table.inference == .none ? .text : type, examples: seen.examples,
-        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil)
+        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil
+      ).formatted(by: options.table.inference == .none ? ValueFormats() : options.input.values)
     }
   }
 }

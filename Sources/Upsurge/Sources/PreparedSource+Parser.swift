@@ -28,6 +28,8 @@ extension PreparedSource {
   private func makeParserAtStart(
     columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
   ) throws(UpsurgeError) -> SourceParser {
+    // What a table has as numbers is known only when there is one.
+    let values = try ValueReaders(options.input.values, readsNumbers: !table.isForInference)
     switch shape {
     case .json(let format):
       try checkWrapper(for: table)
@@ -48,17 +50,18 @@ extension PreparedSource {
             wanted: options.table.columns.isEmpty ? nil : options.table.columns,
             renames: options.table.renames,
             mark: table.isForInference ? nil : options.rules.softColumn),
-          blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
+          blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit, values: values))
     case .csv(let sniffed):
-      let names = try FieldSelection(options: options).columnNames(
-        of: sniffed.headerNames, file: opened.name)
+      let selection = FieldSelection(options: options)
+      let names = try selection.columnNames(of: sniffed.headerNames, file: opened.name)
+      try selection.checkFormats(options.input.values, against: names, file: opened.name)
       try addMissing(names, columns: &columns, table: table, options: options)
       let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
       var parser = CSVParser(
         dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
         header: sniffed.header,
         extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
-        blobs: blobs(for: table, options: options))
+        blobs: blobs(for: table, options: options), values: values)
       if opened.encoding != .utf8 {
         parser.encodingName = opened.encoding.rawValue
       } else {

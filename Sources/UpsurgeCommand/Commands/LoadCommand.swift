@@ -22,6 +22,8 @@ struct LoadCommand: ParsableCommand {
 
   @OptionGroup(.input) var input: InputOptions
 
+  @OptionGroup(.values) var values: ValueOptions
+
   @OptionGroup(.key) var upsert: UpsertOptions
 
   @OptionGroup(.table) var schema: SchemaOptions
@@ -55,6 +57,7 @@ struct LoadCommand: ParsableCommand {
   func run() throws {
     var options = LoadOptions()
     try input.apply(to: &options)
+    try values.apply(to: &options)
     try apply(to: &options)
     options.output.summaryPath = output.summary
     try checkTable()

@@ -17,6 +17,11 @@ extension CSVParser {
       if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
     }
+    return spellingProblem(of: scanner)
+  }
+
+  /// What is wrong with the spelling of a record's numbers; nil: nothing.
+  func spellingProblem(of scanner: RecordScanner) -> RecordProblem? {
     for index in 0..<scanner.record.noteCount where scanner.notes[index].note == .spellingChanges {
       let field = Int(scanner.notes[index].field)
       if let slot = slotOfField[field], columns[slot].spellingPolicy != .warn {

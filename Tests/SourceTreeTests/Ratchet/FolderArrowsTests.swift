@@ -4,7 +4,7 @@ import Testing
 @Suite struct FolderArrowsTests {
   /// The folders of each module, the lowest first: a file needs nothing of a folder after its own.
   static let order: [String: [String]] = [
-    "UpsurgeParsing": [".", "Numbers", "Blob", "JSON", "CSV", "Inference"],
+    "UpsurgeParsing": [".", "Numbers", "Blob", "Values", "JSON", "CSV", "Inference"],
     "UpsurgeInput": ["System", "Names", "Feeds", "."],
     "UpsurgeSQLite": ["SQL", "Connection", "Schema"],
     "UpsurgePlan": ["Rules", "Plan"],
