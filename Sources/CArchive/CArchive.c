@@ -23,6 +23,7 @@ int archive_read_support_filter_xz(struct archive *);
 int archive_read_support_filter_bzip2(struct archive *);
 int archive_read_support_filter_lz4(struct archive *);
 int archive_read_support_filter_compress(struct archive *);
+int archive_read_support_format_empty(struct archive *);
 int archive_read_support_format_raw(struct archive *);
 int archive_read_support_format_tar(struct archive *);
 int archive_read_support_format_zip_seekable(struct archive *);
@@ -34,6 +35,7 @@ int archive_read_open1(struct archive *);
 int archive_read_next_header(struct archive *, struct archive_entry **);
 int archive_read_data_block(struct archive *, const void **, size_t *, int64_t *);
 const char *archive_error_string(struct archive *);
+int archive_filter_count(struct archive *);
 int64_t archive_filter_bytes(struct archive *, int);
 const char *archive_entry_pathname(struct archive_entry *);
 const char *archive_entry_hardlink(struct archive_entry *);
@@ -51,6 +53,7 @@ time_t archive_entry_mtime(struct archive_entry *);
   X(archive_read_support_filter_bzip2)                                                                        \
   X(archive_read_support_filter_lz4)                                                                          \
   X(archive_read_support_filter_compress)                                                                     \
+  X(archive_read_support_format_empty)                                                                        \
   X(archive_read_support_format_raw)                                                                          \
   X(archive_read_support_format_tar)                                                                          \
   X(archive_read_support_format_zip_seekable)                                                                 \
@@ -62,6 +65,7 @@ time_t archive_entry_mtime(struct archive_entry *);
   X(archive_read_next_header)                                                                                 \
   X(archive_read_data_block)                                                                                  \
   X(archive_error_string)                                                                                     \
+  X(archive_filter_count)                                                                                     \
   X(archive_filter_bytes)                                                                                     \
   X(archive_entry_pathname)                                                                                   \
   X(archive_entry_hardlink)                                                                                   \
@@ -124,7 +128,11 @@ struct archive *upsurge_archive_new(int kind) {
     case UPSURGE_ARCHIVE_TAR: code = p_archive_read_support_format_tar(archive); break;
     default: code = p_archive_read_support_format_zip_seekable(archive); break;
   }
-  if (code == UPSURGE_ARCHIVE_OK && kind < UPSURGE_ARCHIVE_TAR) code = p_archive_read_support_format_raw(archive);
+  if (code == UPSURGE_ARCHIVE_OK && kind < UPSURGE_ARCHIVE_TAR) {
+    code = p_archive_read_support_format_raw(archive);
+    /* What is in the stream may be nothing, which is not of the first format. */
+    if (code == UPSURGE_ARCHIVE_OK) code = p_archive_read_support_format_empty(archive);
+  }
   /* A warning says that another program would be run for it. */
   if (code == UPSURGE_ARCHIVE_OK) return archive;
   p_archive_read_free(archive);
@@ -153,6 +161,8 @@ int upsurge_archive_block(struct archive *archive, const void **bytes, size_t *c
 }
 
 const char *upsurge_archive_error(struct archive *archive) { return p_archive_error_string(archive); }
+
+int upsurge_archive_is_decoding(struct archive *archive) { return p_archive_filter_count(archive) > 1; }
 
 int64_t upsurge_archive_used(struct archive *archive) { return p_archive_filter_bytes(archive, -1); }
 

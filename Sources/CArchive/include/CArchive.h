@@ -63,6 +63,8 @@ int upsurge_archive_block(struct archive *archive, const void **bytes, size_t *c
 
 /* Why something failed, in libarchive's words; NULL where it says nothing. */
 const char *upsurge_archive_error(struct archive *archive);
+/* Whether the stream of a codec was found to be one; else its bytes come as they are. */
+int upsurge_archive_is_decoding(struct archive *archive);
 /* Bytes of the source that the stream of a codec has used so far. */
 int64_t upsurge_archive_used(struct archive *archive);
 
