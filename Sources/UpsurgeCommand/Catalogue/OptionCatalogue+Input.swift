@@ -8,7 +8,7 @@ extension OptionCatalogue {
       help: "csv, tsv, ndjson or json. Without it, found from the content."),
     OptionSpecification(
       .compression, of: .input, .value(Compression.self), named: "METHOD",
-      help: "auto, none, zstd or gzip."),
+      help: "auto, none, zstd, gzip, xz, bzip2, lz4 or compress."),
     OptionSpecification(
       .delimiter, of: .input, named: "TEXT",
       help: "Text between fields: one or more characters, or comma, tab, semicolon, pipe, space."),

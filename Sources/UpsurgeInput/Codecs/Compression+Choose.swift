@@ -10,7 +10,7 @@ extension Compression {
     case .auto:
       if found == .none, let format = ForeignFormat.detect(prefix) { throw format.error(name) }
       return found
-    case .zstd, .gzip:
+    case .zstd, .gzip, .xz, .bzip2, .lz4, .compress:
       if found == self { return self }
       throw contradiction(prefix, found: found, name: name)
     }
