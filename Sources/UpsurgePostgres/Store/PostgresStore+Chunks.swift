@@ -1,5 +1,4 @@
 import Upsurge
-import UpsurgePlan
 import UpsurgeRecords
 import UpsurgeState
 

@@ -12,7 +12,7 @@ final class ChunkMemory {
   let chunks: DeliveryChunks
   let notes: ChunkNotes
   private let known: ChunkNotes.Known?
-  /// What this run's row is told from those of others by.
+  /// Distinguishes what this run writes from what others have written.
   private let run: String
   /// What is written from now on is of transactions from it on; nil before the first record.
   private(set) var floor: UInt64?

@@ -124,6 +124,12 @@ extension SnapshotSweep {
   private func readRows(
     _ rows: SweptRows, _ ledger: Ledger, _ floor: UInt64, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (Int64?, StoredRows.NewRows) {
+    if isNewTable {
+      // All of its rows are those of the delivery.
+      let new = StoredRows.NewRows(
+        try connection.run(StoredRows.newRows(of: rows, since: floor, where: rows.isInScope), []).first, from: 0)
+      return (new.count == Int64(ledger.read) ? new.count : nil, new)
+    }
     let row = try connection.run(
       "SELECT count(*), count(*) FILTER (WHERE \(rows.isLive)) FROM \(rows.table) WHERE \(rows.isInScope)", []
     ).first

@@ -312,6 +312,47 @@ struct PostgresChunkTests {
     try expectFeed("restored", in: copy)
   }
 
+  // MARK: - Connections that break
+
+  /// Every n-th message is one where it is cut; all of them with UPSURGE_SEEDS=all.
+  private static let stride = SeededGenerator.some(61, most: 1)
+
+  @Test("The table is the delivery, at whichever message the night was cut")
+  func cut() throws {
+    let database = try ProxiedDatabase()
+    let proxied = database.proxy.url(database: database.direct.database)
+    let seed = SeededGenerator.firstSeed()
+    func night(_ words: String) throws {
+      let job = job(proxied) { $0.options.tuning.connectSeconds = [Double](repeating: 0.001, count: 50) }
+      for _ in 0..<10 {
+        if job.run().exitCode == 0 { return }
+        // A session whose client has left may still commit.
+        try database.settle()
+      }
+      Issue.record("\(words) does not end")
+    }
+    try MessageCut.atEveryMessage(of: database.proxy, stride: Self.stride, from: seed) { cut, number in
+      let words = "\(cut) at \(number), from \(seed)"
+      database.proxy.set([])
+      try database.settle()
+      try database.direct.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+      deliver()
+      try night(words)
+      database.proxy.set([cut.fault(at: number)])
+      for value in ["new", "newer"] {
+        deliver([3: value, 1_999: value], leavingOut: [7], more: "5000,1,\(value)\n")
+        try night(words)
+        try database.settle()
+        let found = try database.direct.texts("SELECT id || ',' || part || ',' || v FROM feed ORDER BY id")
+          .map { $0[0] ?? "" }
+        let lines = try String(contentsOfFile: scratch.file("feed.csv"), encoding: .utf8).split(
+          separator: "\n"
+        ).dropFirst()
+        #expect(found == lines.map(String.init), "\(words), \(value)")
+      }
+    }
+  }
+
   // MARK: - Random nights
 
   static let seeds = SeededGenerator.some(of: 300 as UInt64)

@@ -147,7 +147,8 @@ struct PostgresTablesTests {
     var (whole, changes) = (job(texts([1])), trial)
     (whole.atomicity, changes.dryRun) = (.job, .diff)
     let refused = [
-      (trial, "each would be tried alone"), (whole, "each table is a transaction there"), (changes, "rows are not told one by one"),
+      (trial, "each would be tried alone"), (whole, "each table is a transaction there"),
+      (changes, "rows are not told one by one"),
     ]
     for (job, words) in refused {
       let summary = job.run()
@@ -160,5 +161,48 @@ struct PostgresTablesTests {
       circle.exitCode == 64 && words(circle).contains("refer to each other in a circle"), "\(words(circle))")
     #expect(throws: UpsurgeError.self) { try job(texts([1])).check() }
     #expect(try ids("a").isEmpty)
+  }
+
+  // MARK: - Both stores
+
+  static let seeds = SeededGenerator.some(of: 200 as UInt64)
+
+  @Test("Nights of parents and children are the same on SQLite and on a server", arguments: Self.seeds)
+  func nights(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    try makeTables()
+    let path = scratch.file("\(seed).db")
+    try Database(path).rows(
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY, v TEXT);
+      CREATE TABLE b (id INTEGER PRIMARY KEY, up INTEGER REFERENCES a, v TEXT);
+      CREATE TABLE c (id INTEGER PRIMARY KEY, up INTEGER REFERENCES b, v TEXT)
+      """)
+    for night in 0..<5 {
+      var feeds: [String: String] = [:]
+      var parents: [Int] = []
+      for (depth, name) in ["a", "b", "c"].enumerated() {
+        let ids = (1...12).filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
+        let rows = ids.map { id in
+          let up = depth == 0 ? "" : (parents.randomElement(using: &random).map(String.init) ?? "") + ","
+          return "\(id),\(up)\(name)\(Int.random(in: 0..<2, using: &random))\n"
+        }
+        feeds[name] = (depth == 0 ? "id,v\n" : "id,up,v\n") + rows.joined()
+        parents = ids
+      }
+      var job = job(feeds) { $0.guards.maximumDeletes = .percent(100) }
+      var results: [[String]] = []
+      for database in [path, url] {
+        job.database = database
+        let summary = job.run()
+        var found = ["exit \(summary.exitCode)"] + summary.tables.map { "\($0.name) \($0.ledger)" }
+        for name in ["a", "b", "c"] {
+          let sql = "SELECT * FROM \(name) ORDER BY id"
+          found += try database == path ? Database(path).rows(sql) : server.rows(sql, in: url)
+        }
+        results.append(found)
+      }
+      #expect(results[0] == results[1], "seed \(seed), night \(night)")
+    }
   }
 }
