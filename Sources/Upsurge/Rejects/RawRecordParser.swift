@@ -179,7 +179,8 @@ package struct RawRecordParser: ~Copyable {
   private func makeJSONParser(_ dialect: JSONDialect, _ format: JSONFormat) -> JSONParser {
     var dialect = dialect
     dialect.format = format
-    return JSONParser(dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs, values: values)
+    return JSONParser(
+      dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs, values: values)
   }
 
   private func notAnObject(_ record: Reject) -> Reject {

@@ -55,7 +55,9 @@ extension RejectContext {
       if lists.isEmpty {
         values.truths[member.name] = .usual
       } else {
-        guard lists.count == 2, let yes = lists[0].texts, let no = lists[1].texts else { throw fault("values") }
+        guard lists.count == 2, let yes = lists[0].texts, let no = lists[1].texts else {
+          throw fault("values")
+        }
         values.truths[member.name] = .words(yes: yes, no: no)
       }
     }

@@ -51,7 +51,8 @@ package struct FieldSelection: Sendable {
     let known = Set(names.compactMap { $0.map(SQLName.folded) }).union(leavingColumns)
     for (name, term) in values.namedColumns where !known.contains(SQLName.folded(name)) {
       throw UpsurgeError(
-        .usage, "\(saying: term) names the column \"\(name.escapedForTerminal)\", for which \(file) has no field",
+        .usage,
+        "\(saying: term) names the column \"\(name.escapedForTerminal)\", for which \(file) has no field",
         hint: "its columns are: \(Self.list(names.compactMap { $0 }))")
     }
   }

@@ -41,14 +41,18 @@ extension PreparedSource {
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } }
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) }
+    }
     return try inferFromRecords(options: options).found
   }
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } }
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) }
+    }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
     return pass.found
@@ -120,7 +124,8 @@ extension PreparedSource {
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
     var inference = ColumnInference(
-      isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text, numbers: options.input.values.numbers)
+      isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text,
+      numbers: options.input.values.numbers)
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)

@@ -25,6 +25,7 @@ extension OptionCatalogue {
         """),
     OptionSpecification(
       .trim, of: .values, .value(ValueFormats.Trim.self), named: "WHAT",
-      help: "blanks: leave out blanks and tabs around all texts, also quoted ones. none (default): keep them."),
+      help: "blanks: leave out blanks and tabs around all texts, also quoted ones. none (default): keep them."
+    ),
   ]
 }

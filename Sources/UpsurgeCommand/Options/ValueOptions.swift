@@ -17,7 +17,9 @@ struct ValueOptions: ParsableArguments {
   /// - Throws: `ValidationError` that names the option.
   func apply(to options: inout LoadOptions) throws {
     for text in GatheredWords.split(dates) {
-      guard let cut = text.firstIndex(of: "="), cut != text.startIndex, text.index(after: cut) != text.endIndex else {
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
+        text.index(after: cut) != text.endIndex
+      else {
         throw ValidationError("--date \(text): give COL=FORMAT, for example day=%d/%m/%Y")
       }
       options.input.values.dates[String(text[..<cut])] = String(text[text.index(after: cut)...])

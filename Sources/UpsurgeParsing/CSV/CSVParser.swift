@@ -186,8 +186,10 @@ package struct CSVParser: RecordParser {
       let start = batch.parsedByteCount
       let first = bytes[start]
       if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
-        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart || headersToSkip > 0
-        || UInt16(first) == headerQuote && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
+        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart
+        || headersToSkip > 0
+        || UInt16(first) == headerQuote
+          && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
       {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue
