@@ -21,7 +21,7 @@ package enum Term: String, Sendable, CaseIterable {
 
   // What becomes of their fields.
   case columns, rename, type, blob, infer
-  case date, decimal, thousands, bool, trim
+  case date, decimal, thousands, bool, trim, add
   case blobFolder = "blob-folder"
   case inputOrder = "input-order"
 

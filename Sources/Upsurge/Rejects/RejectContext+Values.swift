@@ -70,9 +70,9 @@ extension RejectContext {
     return values
   }
 
-  private static func members(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [JSONValue.Member] {
+  static func members(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [JSONValue.Member] {
     guard let value = json[key] else { return [] }
-    guard case .object(let members) = value else { throw fault("values") }
+    guard case .object(let members) = value else { throw fault(key == "add" ? key : "values") }
     return members
   }
 }

@@ -57,6 +57,16 @@ package struct FieldSelection: Sendable {
     }
   }
 
+  /// - Throws: `usage` where a field fills a column that is to be added.
+  func checkAdded(_ table: LoadOptions.Table, against names: [String?], file: String) throws(UpsurgeError) {
+    guard let name = names.lazy.compactMap({ $0 }).first(where: table.isAdded) else { return }
+    throw UpsurgeError(
+      .usage, "\(.add) fills the column \"\(name.escapedForTerminal)\", for which \(file) has a field",
+      hint:
+        "\(.add, "COL=…") may name another column; \(.rename, "\(name)=NAME".quotedForShell) gives the field another name"
+    )
+  }
+
   /// The first names, and how many more there are.
   /// Names as an option takes them, and a shell its words: `id,tree`, `'id,"a, b"'`.
   static func option(_ names: [String]) -> String {

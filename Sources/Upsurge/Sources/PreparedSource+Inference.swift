@@ -50,12 +50,12 @@ extension PreparedSource {
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared {
-      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) }
-    }
+    let added = options.table.inferredColumnsThatAreAdded
+    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } + added }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
-    return pass.found
+    let own = Set(pass.found.map { SQLName.folded($0.name) })
+    return pass.found.isEmpty ? [] : pass.found + added.filter { !own.contains(SQLName.folded($0.name)) }
   }
 
   private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {

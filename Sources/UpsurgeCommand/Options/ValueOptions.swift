@@ -13,6 +13,8 @@ struct ValueOptions: ParsableArguments {
 
   @Option(.trim) var trim = ValueFormats().trim
 
+  @Option(.add) var added: [String] = []
+
   /// Puts what was given into `options`.
   /// - Throws: `ValidationError` that names the option.
   func apply(to options: inout LoadOptions) throws {
@@ -31,6 +33,12 @@ struct ValueOptions: ParsableArguments {
       options.input.values.truths[column] = given
     }
     options.input.values.trim = trim
+    for text in GatheredWords.split(added) {
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex else {
+        throw ValidationError("--add \(text): give COL=VALUE, for example source=file")
+      }
+      options.table.added[String(text[..<cut])] = AddedValue(text: String(text[text.index(after: cut)...]))
+    }
   }
 
   /// `COL`, or `COL=YES/NO` with commas between several words.

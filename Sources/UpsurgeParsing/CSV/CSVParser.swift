@@ -59,11 +59,12 @@ package struct CSVParser: RecordParser {
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
   ///   - blobs: how text in BLOB columns is decoded.
   ///   - values: how values of columns are written.
+  ///   - slotsFilledLater: what no field fills, and somebody else does.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
     dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?],
     header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil,
-    values: ValueReaders? = nil
+    values: ValueReaders? = nil, slotsFilledLater: Set<Int> = []
   ) {
     self.dialect = dialect
     self.file = file
@@ -78,7 +79,7 @@ package struct CSVParser: RecordParser {
     blobSlots = blobs == nil ? [] : slotOfField.compactMap { $0 }.filter { columns[$0].isBlob }
 
     let filled = Set(slotOfField.compactMap { $0 })
-    let empty = columns.indices.filter { !filled.contains($0) }
+    let empty = columns.indices.filter { !filled.contains($0) && !slotsFilledLater.contains($0) }
     fixedCells = empty.map { ($0, $0 == extraSlot ? .null : .absent) }
     hasAbsentCells = empty.contains { $0 != extraSlot }
 
