@@ -7,6 +7,8 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
+  /// In which form of their own its values are written; nil where that is none, or nobody has looked.
+  package var finding: ValueSurvey.Finding?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
   package var declaredType: String?
   /// The type as the database says it that the source is; nil where it is not one, or says none. A store may take it where it knows
@@ -51,7 +53,9 @@ extension PreparedSource {
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
     let added = options.table.inferredColumnsThatAreAdded
-    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } + added }
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } + added
+    }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
     let own = Set(pass.found.map { SQLName.folded($0.name) })
@@ -126,9 +130,11 @@ extension PreparedSource {
     var inference = ColumnInference(
       isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text,
       numbers: options.input.values.numbers)
+    var survey = options.tuning.surveysValues ? ValueSurvey() : nil
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)
+      survey?.observe(batch)
       pass.hasRecords = pass.hasRecords || batch.recordCount > 0
       pass.firstReject = pass.firstReject ?? batch.rejects.first
       pool.giveBack(batch)
@@ -141,6 +147,9 @@ extension PreparedSource {
     case .json(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
+    }
+    if let survey {
+      for slot in pass.found.indices { pass.found[slot].finding = survey.finding(of: slot) }
     }
     return pass
   }
