@@ -306,6 +306,22 @@ package struct Batch: ~Copyable, @unchecked Sendable {
       count: Int(cell.byteCount))
   }
 
+  /// Appends bytes to the spill behind the records' own, and makes room for them if there is none.
+  /// - Returns: their offset.
+  package mutating func append(text bytes: [UInt8]) -> Int {
+    let offset = spillByteCount
+    if spillCapacity - offset < bytes.count {
+      let (old, capacity) = (spill, spillCapacity)
+      spillCapacity = offset + bytes.count
+      spill = ArenaMemory.allocate(spillCapacity)
+      spill.update(from: old, count: offset)
+      ArenaMemory.deallocate(old, capacity)
+    }
+    (spill + offset).update(from: bytes, count: bytes.count)
+    spillByteCount += bytes.count
+    return offset
+  }
+
   private mutating func replaceCells(capacity: Int) {
     precondition(!layout.isReserved, "what is reserved never grows")
     cells.deallocate()

@@ -87,7 +87,8 @@ public struct Reject: Sendable, Equatable {
 
   /// Copies at most 64 KiB of `raw`.
   package init(
-    _ code: Code, at position: Position, column: String? = nil, reason said: Wording, hint remedy: Wording? = nil,
+    _ code: Code, at position: Position, column: String? = nil, reason said: Wording,
+    hint remedy: Wording? = nil,
     raw: UnsafeBufferPointer<UInt8>
   ) {
     self.code = code

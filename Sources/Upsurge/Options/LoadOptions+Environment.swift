@@ -33,6 +33,8 @@ extension LoadOptions {
     /// Whether a new table has its key before its rows, where a store would make it after them.
     package var makesKeyFirst = false
     package var chunkSizes = SnapshotChunk.Sizes()
+    /// Whether values are looked at for dates and numbers in a form of their own, while types are looked for.
+    package var surveysValues = false
     /// Seconds before each attempt to connect again to a server; nil is the store's choice.
     package var connectSeconds: [Double]?
     /// Whether the connection to the server has broken before, so that one which is away is waited for.

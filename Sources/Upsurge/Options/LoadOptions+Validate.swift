@@ -115,6 +115,7 @@ extension LoadOptions.Table {
 
   /// Whether a word is one of letters, as `double` is, or of letters and numbers, as `int8` is.
   private func isTypeWord(_ word: Substring) -> Bool {
-    word.first?.isNumber == false && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+    word.first?.isNumber == false
+      && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 }

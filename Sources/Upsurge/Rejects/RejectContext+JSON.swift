@@ -20,6 +20,12 @@ extension RejectContext {
       out.key("numbers")
       out.strings(consentedColumns)
     }
+    if !added.isEmpty {
+      out.key("add")
+      out.beginObject()
+      for (column, value) in added.sorted(by: { $0.key < $1.key }) { out.member(column, value.text) }
+      out.endObject()
+    }
     if !values.isEmpty { Self.write(values, to: &out) }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
     if let blobFolder { out.member("blob_folder", blobFolder) }
@@ -113,6 +119,10 @@ extension RejectContext {
     contract = try Self.word(json, "contract") ?? .freeze
     keepsSpelling = json["spelling"]?.text == "keep"
     consentedColumns = try Self.names(json, "numbers") ?? []
+    for member in try Self.members(json, "add") {
+      guard let text = member.value.text else { throw Self.fault("add") }
+      added[member.name] = AddedValue(text: text)
+    }
     if let given = json["values"] { values = try Self.values(given) }
     blobEncoding = try Self.word(json, "blob")
     blobFolder = json["blob_folder"]?.text

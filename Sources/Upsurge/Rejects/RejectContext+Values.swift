@@ -55,7 +55,9 @@ extension RejectContext {
       if lists.isEmpty {
         values.truths[member.name] = .usual
       } else {
-        guard lists.count == 2, let yes = lists[0].texts, let no = lists[1].texts else { throw fault("values") }
+        guard lists.count == 2, let yes = lists[0].texts, let no = lists[1].texts else {
+          throw fault("values")
+        }
         values.truths[member.name] = .words(yes: yes, no: no)
       }
     }
@@ -68,9 +70,9 @@ extension RejectContext {
     return values
   }
 
-  private static func members(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [JSONValue.Member] {
+  static func members(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [JSONValue.Member] {
     guard let value = json[key] else { return [] }
-    guard case .object(let members) = value else { throw fault("values") }
+    guard case .object(let members) = value else { throw fault(key == "add" ? key : "values") }
     return members
   }
 }

@@ -24,6 +24,8 @@ package struct RejectContext: Sendable, Equatable {
   package var keepsSpelling = false
   /// Columns of the key whose texts are taken for numbers, however they are written.
   var consentedColumns: [String] = []
+  /// Columns that no field fills. What the run's beginning is, is a text already.
+  var added: [String: AddedValue] = [:]
   /// How values are written, by column.
   var values = ValueFormats()
   var blobEncoding: BlobEncoding?
@@ -36,6 +38,9 @@ package struct RejectContext: Sendable, Equatable {
 }
 
 extension RejectContext {
+  /// Whether records name their columns themselves.
+  var isJSON: Bool { if case .json = layout { true } else { false } }
+
   /// What becomes of values whose spelling their column would change.
   package var spellingPolicy: ColumnTarget.SpellingPolicy { keepsSpelling ? .reject : .warn }
 
@@ -44,15 +49,20 @@ extension RejectContext {
   var identity: UInt64 {
     var context = self
     (context.rules, context.contract, context.keepsSpelling) = ("{}", .freeze, false)
-    context.consentedColumns = []
+    // It changes no row by itself, and is another one each night.
+    (context.consentedColumns, context.added) = ([], [:])
     return Array(context.text.utf8).withUnsafeBytes { ContentHash.hash($0) }
   }
 
   /// The context of one source.
-  /// - Parameter columns: the run's columns, those of this source included.
+  /// - Parameters:
+  ///   - columns: the run's columns, those of this source included.
+  ///   - startedAt: when the run began; `now` is when this part of it did.
   init(
-    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions
+    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions, startedAt: String = "",
+    now: String = ""
   ) throws(UpsurgeError) {
+    added = options.table.added.mapValues { $0 == .run ? .text(startedAt) : $0 == .now ? .text(now) : $0 }
     let facts = table.facts
     self.table = table.lookupName
     rules = RulesText.encode(table.rules(for: columns.targets))

@@ -64,6 +64,7 @@ extension LoadOptions.Table {
       list.append(Option(.rename, "\(old)=\(new)"))
     }
     if let blobEncoding { list.append(Option(.blob, "\(blobEncoding)")) }
+    list += addedColumns.map { Option(.add, "\($0.name)=\($0.value.text)") }
     return list
   }
 

@@ -51,9 +51,20 @@ package struct FieldSelection: Sendable {
     let known = Set(names.compactMap { $0.map(SQLName.folded) }).union(leavingColumns)
     for (name, term) in values.namedColumns where !known.contains(SQLName.folded(name)) {
       throw UpsurgeError(
-        .usage, "\(saying: term) names the column \"\(name.escapedForTerminal)\", for which \(file) has no field",
+        .usage,
+        "\(saying: term) names the column \"\(name.escapedForTerminal)\", for which \(file) has no field",
         hint: "its columns are: \(Self.list(names.compactMap { $0 }))")
     }
+  }
+
+  /// - Throws: `usage` where a field fills a column that is to be added.
+  func checkAdded(_ table: LoadOptions.Table, against names: [String?], file: String) throws(UpsurgeError) {
+    guard let name = names.lazy.compactMap({ $0 }).first(where: table.isAdded) else { return }
+    throw UpsurgeError(
+      .usage, "\(.add) fills the column \"\(name.escapedForTerminal)\", for which \(file) has a field",
+      hint:
+        "\(.add, "COL=…") may name another column; \(.rename, "\(name)=NAME".quotedForShell) gives the field another name"
+    )
   }
 
   /// The first names, and how many more there are.

@@ -7,6 +7,8 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
+  /// In which form of their own its values are written; nil where that is none, or nobody has looked.
+  package var finding: ValueSurvey.Finding?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
   package var declaredType: String?
   /// The type as the database says it that the source is; nil where it is not one, or says none. A store may take it where it knows
@@ -41,17 +43,23 @@ extension PreparedSource {
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } }
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) }
+    }
     return try inferFromRecords(options: options).found
   }
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } }
+    let added = options.table.inferredColumnsThatAreAdded
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } + added
+    }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
-    return pass.found
+    let own = Set(pass.found.map { SQLName.folded($0.name) })
+    return pass.found.isEmpty ? [] : pass.found + added.filter { !own.contains(SQLName.folded($0.name)) }
   }
 
   private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {
@@ -120,10 +128,13 @@ extension PreparedSource {
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
     var inference = ColumnInference(
-      isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text, numbers: options.input.values.numbers)
+      isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text,
+      numbers: options.input.values.numbers)
+    var survey = options.tuning.surveysValues ? ValueSurvey() : nil
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)
+      survey?.observe(batch)
       pass.hasRecords = pass.hasRecords || batch.recordCount > 0
       pass.firstReject = pass.firstReject ?? batch.rejects.first
       pool.giveBack(batch)
@@ -136,6 +147,9 @@ extension PreparedSource {
     case .json(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
+    }
+    if let survey {
+      for slot in pass.found.indices { pass.found[slot].finding = survey.finding(of: slot) }
     }
     return pass
   }

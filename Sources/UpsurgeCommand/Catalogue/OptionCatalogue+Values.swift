@@ -25,6 +25,14 @@ extension OptionCatalogue {
         """),
     OptionSpecification(
       .trim, of: .values, .value(ValueFormats.Trim.self), named: "WHAT",
-      help: "blanks: leave out blanks and tabs around all texts, also quoted ones. none (default): keep them."),
+      help: "blanks: leave out blanks and tabs around all texts, also quoted ones. none (default): keep them."
+    ),
+    OptionSpecification(
+      .add, of: .values, .mapping, named: "COL=VALUE",
+      help: """
+        A column that no field fills: file (its name), record, line (their numbers), run (when it began, also where it is \
+        resumed), now (when this part of it began), or a text. A text that is one of these words begins with =. By \
+        itself the column changes no row.
+        """),
   ]
 }

@@ -127,6 +127,12 @@ struct InspectCommand: ParsableCommand {
         "  \(column.name.escapedForTerminal)\(padding)  \(type.escapedForTerminal)  \(examples)\(nulls)")
     }
     if let sql = found.createTable { StandardOutput.print(Terminal.visible(sql)) }
+    if !found.proposedOptions.isEmpty {
+      let words = found.proposedOptions.joined(separator: " ")
+      StandardOutput.print(
+        "to load it: upsurge load DB \(table.quotedForShell) \(source.quotedForShell) \(words)"
+          .escapedForTerminal)
+    }
     return 0
   }
 

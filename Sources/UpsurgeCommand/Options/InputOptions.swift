@@ -77,7 +77,9 @@ struct InputOptions: ParsableArguments {
       }
       options.table.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
     }
-    for (column, text) in nulls { if let column { options.input.values.nulls[column, default: []].append(text) } }
+    for (column, text) in nulls {
+      if let column { options.input.values.nulls[column, default: []].append(text) }
+    }
     try json.apply(to: &options.input)
     options.table.inference = infer
     options.transaction.memory = memory

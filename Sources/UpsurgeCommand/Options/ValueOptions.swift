@@ -13,11 +13,15 @@ struct ValueOptions: ParsableArguments {
 
   @Option(.trim) var trim = ValueFormats().trim
 
+  @Option(.add) var added: [String] = []
+
   /// Puts what was given into `options`.
   /// - Throws: `ValidationError` that names the option.
   func apply(to options: inout LoadOptions) throws {
     for text in GatheredWords.split(dates) {
-      guard let cut = text.firstIndex(of: "="), cut != text.startIndex, text.index(after: cut) != text.endIndex else {
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
+        text.index(after: cut) != text.endIndex
+      else {
         throw ValidationError("--date \(text): give COL=FORMAT, for example day=%d/%m/%Y")
       }
       options.input.values.dates[String(text[..<cut])] = String(text[text.index(after: cut)...])
@@ -29,6 +33,12 @@ struct ValueOptions: ParsableArguments {
       options.input.values.truths[column] = given
     }
     options.input.values.trim = trim
+    for text in GatheredWords.split(added) {
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex else {
+        throw ValidationError("--add \(text): give COL=VALUE, for example source=file")
+      }
+      options.table.added[String(text[..<cut])] = AddedValue(text: String(text[text.index(after: cut)...]))
+    }
   }
 
   /// `COL`, or `COL=YES/NO` with commas between several words.

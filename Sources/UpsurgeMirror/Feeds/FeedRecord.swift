@@ -110,7 +110,9 @@ struct FeedIdentity: Sendable, Equatable {
     if key != other.key { words.append("key (was \(other.key.joined(separator: ", ")))") }
     if scope != other.scope { words.append("scope (was \(other.scope ?? "none"))") }
     if values != other.values {
-      let (now, then) = (values.filter { !other.values.contains($0) }, other.values.filter { !values.contains($0) })
+      let (now, then) = (
+        values.filter { !other.values.contains($0) }, other.values.filter { !values.contains($0) }
+      )
       words.append("\(Self.list(now)) (was \(Self.list(then)))")
     }
     let names = changedHeaders(from: other).filter { !Self.isRenewed($0) }

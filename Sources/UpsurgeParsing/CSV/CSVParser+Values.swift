@@ -29,7 +29,9 @@ extension CSVParser {
     let outcome = readValues(&scanner, batch)
     if outcome == .fit { return true }
     if outcome == .noted {
-      for index in 0..<scratch.valueCount { scanner.cells[scratch.values[index].slot] = scratch.valueCells[index] }
+      for index in 0..<scratch.valueCount {
+        scanner.cells[scratch.values[index].slot] = scratch.valueCells[index]
+      }
       (scanner.record.noteCount, scanner.spillByteCount) = (noteCount, spillByteCount)
     }
     return false
@@ -53,7 +55,8 @@ extension CSVParser {
       } else {
         let offset = Int(truncatingIfNeeded: cell.payload)
         let text = cell.isInSpill ? UnsafePointer(scanner.spill + offset) : scanner.bytes + offset
-        let value = values[index].reader.read(text, count: byteCount, into: scanner.spill + scanner.spillByteCount)
+        let value = values[index].reader.read(
+          text, count: byteCount, into: scanner.spill + scanner.spillByteCount)
         if value.fault.isSet {
           outcome = .fault(index: index, value.fault)
         } else {
@@ -79,10 +82,13 @@ extension CSVParser {
     var isInSpill = old.isInSpill
     switch value.kind {
     case .fault: return
-    case .null: return cell.pointee = .null
+    case .null:
+      cell.pointee = .null
+      return
     case .blank:
       let isText = dialect.bareEmpty == .text && !field.isNumeric
-      return cell.pointee = isText ? .text(offset: offset, byteCount: 0, isInSpill: isInSpill) : .null
+      cell.pointee = isText ? .text(offset: offset, byteCount: 0, isInSpill: isInSpill) : .null
+      return
     case .yes: return cell.setNumber(.integer, bits: 1)
     case .no: return cell.setNumber(.integer, bits: 0)
     case .written:
@@ -94,7 +100,8 @@ extension CSVParser {
     if field.isNumeric, field.reader.form != .date {
       let text = isInSpill ? UnsafePointer(scanner.spill + offset) : scanner.bytes + offset
       scanner.takeNumber(
-        text, byteCount: value.count, of: field.field, scanner.plans[field.field], offset: offset, isInSpill: isInSpill)
+        text, byteCount: value.count, of: field.field, scanner.plans[field.field], offset: offset,
+        isInSpill: isInSpill)
     } else {
       cell.setText(offset: offset, byteCount: value.count, isInSpill: isInSpill)
     }
@@ -121,11 +128,13 @@ extension CSVParser {
   private func valueProblem(_ fault: ValueFault, _ index: Int, _ scanner: RecordScanner) -> RecordProblem {
     let value = scratch.values[index]
     let cell = scanner.cells[value.slot]
-    let text = (cell.isInSpill ? UnsafePointer(scanner.spill) : scanner.bytes) + Int(truncatingIfNeeded: cell.payload)
+    let text =
+      (cell.isInSpill ? UnsafePointer(scanner.spill) : scanner.bytes) + Int(truncatingIfNeeded: cell.payload)
     let name = columns[value.slot].name
     guard let values else { preconditionFailure("a value was read without readers") }
     let problem = values.problem(
-      fault, of: name, form: value.reader.form, value: UnsafeBufferPointer(start: text, count: Int(cell.byteCount)))
+      fault, of: name, form: value.reader.form,
+      value: UnsafeBufferPointer(start: text, count: Int(cell.byteCount)))
     return RecordProblem(code: problem.code, column: name, reason: problem.reason, hint: problem.hint)
   }
 

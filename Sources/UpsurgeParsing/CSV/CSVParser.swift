@@ -59,11 +59,12 @@ package struct CSVParser: RecordParser {
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
   ///   - blobs: how text in BLOB columns is decoded.
   ///   - values: how values of columns are written.
+  ///   - slotsFilledLater: what no field fills, and somebody else does.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
     dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?],
     header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil,
-    values: ValueReaders? = nil
+    values: ValueReaders? = nil, slotsFilledLater: Set<Int> = []
   ) {
     self.dialect = dialect
     self.file = file
@@ -78,7 +79,7 @@ package struct CSVParser: RecordParser {
     blobSlots = blobs == nil ? [] : slotOfField.compactMap { $0 }.filter { columns[$0].isBlob }
 
     let filled = Set(slotOfField.compactMap { $0 })
-    let empty = columns.indices.filter { !filled.contains($0) }
+    let empty = columns.indices.filter { !filled.contains($0) && !slotsFilledLater.contains($0) }
     fixedCells = empty.map { ($0, $0 == extraSlot ? .null : .absent) }
     hasAbsentCells = empty.contains { $0 != extraSlot }
 
@@ -186,8 +187,10 @@ package struct CSVParser: RecordParser {
       let start = batch.parsedByteCount
       let first = bytes[start]
       if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
-        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart || headersToSkip > 0
-        || UInt16(first) == headerQuote && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
+        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart
+        || headersToSkip > 0
+        || UInt16(first) == headerQuote
+          && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
       {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue

@@ -46,7 +46,8 @@ final class CSVScratch {
   let valueCells: UnsafeMutablePointer<Cell>
   let valueCount: Int
 
-  init(dialect: CSVDialect, columns: [ColumnTarget], slotOfField: [Int?], values readers: ValueReaders? = nil) {
+  init(dialect: CSVDialect, columns: [ColumnTarget], slotOfField: [Int?], values readers: ValueReaders? = nil)
+  {
     positions = .allocate(capacity: Self.chunkByteCount + Int(UPSURGE_STRUCTURAL_SLACK))
     delimiter = .allocate(capacity: max(dialect.delimiter.count, 1))
     delimiter.initialize(to: 0)

@@ -140,7 +140,9 @@ struct JSONFault: @unchecked Sendable {
   var hint: Wording? {
     switch kind {
     case .wouldChange:
-      column.map { "\(.type, "\($0):TEXT".quotedForShell) keeps the spelling; \(.infer, "full") looks at all values first" }
+      column.map {
+        "\(.type, "\($0):TEXT".quotedForShell) keeps the spelling; \(.infer, "full") looks at all values first"
+      }
     case .keyChanges(let hint): hint
     case .badBlob: Self.blobHint
     case .unfit(let problem): problem.hint

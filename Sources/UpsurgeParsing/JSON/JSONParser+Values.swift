@@ -23,7 +23,8 @@ extension JSONParser {
   /// Reads a value by the format of its column.
   /// - Returns: nil for values that formats say nothing of, such as numbers of a column of numbers; else the cell is filled.
   private mutating func storeRead(
-    _ token: upsurge_json_token, _ reader: ValueReader, slot: Int, affinity: Affinity, _ frame: inout JSONFrame
+    _ token: upsurge_json_token, _ reader: ValueReader, slot: Int, affinity: Affinity,
+    _ frame: inout JSONFrame
   ) -> ConversionNote? {
     let cell = frame.row + slot
     cell.pointee = .null
@@ -62,7 +63,8 @@ extension JSONParser {
     let value = reader.read(text, count: count, into: output)
     let base = isInSpill ? UnsafePointer(frame.spill) : frame.base
     switch value.kind {
-    case .fault: return unfit(value.fault, reader, slot, UnsafeBufferPointer(start: text, count: count), token)
+    case .fault:
+      return unfit(value.fault, reader, slot, UnsafeBufferPointer(start: text, count: count), token)
     case .null: break
     case .yes: cell.pointee = .integer(1)
     case .no: cell.pointee = .integer(0)
@@ -73,21 +75,24 @@ extension JSONParser {
       return storeText(output, value.count, offset: offset, isInSpill: true, reader, slot, affinity, cell)
     case .kept:
       text += value.start
-      return storeText(text, value.count, offset: text - base, isInSpill: isInSpill, reader, slot, affinity, cell)
+      return storeText(
+        text, value.count, offset: text - base, isInSpill: isInSpill, reader, slot, affinity, cell)
     }
     return ConversionNote.none
   }
 
   /// Makes the cell of a text that was read.
   private func storeText(
-    _ text: UnsafePointer<UInt8>, _ count: Int, offset: Int, isInSpill: Bool, _ reader: ValueReader, _ slot: Int,
+    _ text: UnsafePointer<UInt8>, _ count: Int, offset: Int, isInSpill: Bool, _ reader: ValueReader,
+    _ slot: Int,
     _ affinity: Affinity, _ cell: UnsafeMutablePointer<Cell>
   ) -> ConversionNote {
     guard affinity.isNumeric, reader.form != .date else {
       cell.setText(offset: offset, byteCount: count, isInSpill: isInSpill)
       return .none
     }
-    let note = convertText(text, count: count, offset: offset, isInSpill: isInSpill, affinity: affinity, into: cell)
+    let note = convertText(
+      text, count: count, offset: offset, isInSpill: isInSpill, affinity: affinity, into: cell)
     if keepsText(note, slot, text, count, cell) {
       cell.setText(offset: offset, byteCount: count, isInSpill: isInSpill)
       return .none

@@ -55,6 +55,8 @@ package struct JSONParser: RecordParser, Sendable {
   let values: ValueReaders?
   /// The reader of each slot; empty without formats.
   var readers: [ValueReader?] = []
+  /// Columns that no key fills, and somebody else does.
+  package var columnCountFilledLater = 0
 
   package internal(set) var columns: [ColumnTarget]
   var columnNames: JSONColumnNames

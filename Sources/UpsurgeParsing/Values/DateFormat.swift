@@ -122,7 +122,8 @@ struct DateFormatCompiler {
     }
   }
 
-  private mutating func add(_ kind: DateStep.Kind, _ least: UInt8 = 0, _ most: UInt8 = 0) throws(UpsurgeError) {
+  private mutating func add(_ kind: DateStep.Kind, _ least: UInt8 = 0, _ most: UInt8 = 0) throws(UpsurgeError)
+  {
     if !kinds.insert(kind).inserted { throw fault("says a part of the date twice") }
     steps.append(DateStep(kind: kind, least: least, most: most))
   }
@@ -135,7 +136,8 @@ struct DateFormatCompiler {
     let hasDay = kinds.contains(.day)
     let hasDayOfYear = kinds.contains(.dayOfYear)
     let zones = kinds.intersection([.offset, .zoneName])
-    if [years, months, zones].contains(where: { $0.count > 1 }) || hasDayOfYear && (hasDay || !months.isEmpty) {
+    if [years, months, zones].contains(where: { $0.count > 1 }) || hasDayOfYear && (hasDay || !months.isEmpty)
+    {
       throw fault("says a part of the date twice")
     }
     if !years.isEmpty || !months.isEmpty || hasDay || hasDayOfYear || kinds.contains(.weekday) {
@@ -146,16 +148,22 @@ struct DateFormatCompiler {
     }
     let hours = kinds.intersection([.hour, .halfHour])
     if hours.count > 1 { throw fault("says the hour twice") }
-    if kinds.contains(.halfHour) != kinds.contains(.half) { throw fault("has one of %I and %p without the other") }
+    if kinds.contains(.halfHour) != kinds.contains(.half) {
+      throw fault("has one of %I and %p without the other")
+    }
     if !hours.isEmpty || kinds.contains(.minute) || kinds.contains(.second) || kinds.contains(.fraction) {
-      guard !hours.isEmpty, kinds.contains(.minute), kinds.contains(.second) || !kinds.contains(.fraction) else {
-        throw fault("lacks a part of the time: hour (%H) and minute (%M) are needed, and seconds (%S) before %f")
+      guard !hours.isEmpty, kinds.contains(.minute), kinds.contains(.second) || !kinds.contains(.fraction)
+      else {
+        throw fault(
+          "lacks a part of the time: hour (%H) and minute (%M) are needed, and seconds (%S) before %f")
       }
       parts.insert(.time)
     }
     if parts.isEmpty { throw fault("says no date and no time") }
     if !zones.isEmpty {
-      guard parts.isSuperset(of: [.date, .time]) else { throw fault("has a time zone, which needs a date and a time") }
+      guard parts.isSuperset(of: [.date, .time]) else {
+        throw fault("has a time zone, which needs a date and a time")
+      }
       parts.insert(.zone)
     }
     if kinds.contains(.second) { parts.insert(.seconds) }

@@ -1,7 +1,8 @@
 /// English names of months and days, whole or their first three letters, in any case.
 enum DateName {
   static let months: [StaticString] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november",
     "december",
   ]
   static let weekdays: [StaticString] = [
@@ -23,7 +24,9 @@ enum DateName {
 
   private static func sharedCount(_ name: StaticString, _ text: UnsafePointer<UInt8>, _ count: Int) -> Int {
     var shared = 0
-    while shared < min(count, name.utf8CodeUnitCount) && text[shared] | 0x20 == name.utf8Start[shared] { shared += 1 }
+    while shared < min(count, name.utf8CodeUnitCount) && text[shared] | 0x20 == name.utf8Start[shared] {
+      shared += 1
+    }
     return shared
   }
 
@@ -31,6 +34,8 @@ enum DateName {
   static func isUTC(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let text = name.baseAddress else { return false }
     let known: [StaticString] = ["utc", "gmt", "z"]
-    return known.contains { $0.utf8CodeUnitCount == name.count && sharedCount($0, text, name.count) == name.count }
+    return known.contains {
+      $0.utf8CodeUnitCount == name.count && sharedCount($0, text, name.count) == name.count
+    }
   }
 }

@@ -195,7 +195,9 @@ struct DateReader {
   }
 
   @inline(__always)
-  private static func write(_ value: Int, after mark: UInt8, _ output: UnsafeMutablePointer<UInt8>, _ at: inout Int) {
+  private static func write(
+    _ value: Int, after mark: UInt8, _ output: UnsafeMutablePointer<UInt8>, _ at: inout Int
+  ) {
     output[at] = mark
     at += 1
     write(value, output, &at)

@@ -92,7 +92,8 @@ package struct NumberForm: Sendable, Equatable {
     case .none: return 0
     case .bytes:
       if groupByteCount > count { return 0 }
-      for index in 0..<groupByteCount where text[index] != UInt8(truncatingIfNeeded: groupBytes >> (8 * UInt32(index))) {
+      for index in 0..<groupByteCount
+      where text[index] != UInt8(truncatingIfNeeded: groupBytes >> (8 * UInt32(index))) {
         return 0
       }
       return groupByteCount

@@ -33,16 +33,22 @@ struct ValueProblem: Equatable, Sendable {
 
 extension ValueReaders {
   /// What is said of a value that a reader could not read.
-  func problem(_ fault: ValueFault, of column: String, form: ValueReader.Form, value: UnsafeBufferPointer<UInt8>) -> ValueProblem {
+  func problem(
+    _ fault: ValueFault, of column: String, form: ValueReader.Form, value: UnsafeBufferPointer<UInt8>
+  ) -> ValueProblem {
     let cut = value.count > 60
     let shown = String(decoding: value.prefix(60), as: UTF8.self).escapedForTerminal + (cut ? "…" : "")
     let isPadded = value.first.map(FieldBlank.isBlank) == true || value.last.map(FieldBlank.isBlank) == true
     return ValueProblem(
-      code: form.rejectCode, reason: "column \(column.escapedForTerminal): \(reason(fault, column, form, shown))",
-      hint: isPadded && formats.trim == .none ? "\(.trim, "blanks") leaves out the blanks around values" : hint(form, column, value))
+      code: form.rejectCode,
+      reason: "column \(column.escapedForTerminal): \(reason(fault, column, form, shown))",
+      hint: isPadded && formats.trim == .none
+        ? "\(.trim, "blanks") leaves out the blanks around values" : hint(form, column, value))
   }
 
-  private func reason(_ fault: ValueFault, _ column: String, _ form: ValueReader.Form, _ shown: String) -> String {
+  private func reason(_ fault: ValueFault, _ column: String, _ form: ValueReader.Form, _ shown: String)
+    -> String
+  {
     let value = "the value \"\(shown)\""
     let format = formats.dates.first { $0.key.nameKey == column.nameKey }?.value.escapedForTerminal ?? ""
     return switch fault {
@@ -66,7 +72,9 @@ extension ValueReaders {
     return "\(mark) and \"\(thousands.escapedForTerminal)\" between thousands"
   }
 
-  private func hint(_ form: ValueReader.Form, _ column: String, _ value: UnsafeBufferPointer<UInt8>) -> Wording {
+  private func hint(_ form: ValueReader.Form, _ column: String, _ value: UnsafeBufferPointer<UInt8>)
+    -> Wording
+  {
     let null: Wording = "\(.null, "\(column)=TEXT".quotedForShell) if a text stands for no value"
     switch form {
     case .date:
@@ -81,7 +89,8 @@ extension ValueReaders {
         return
           "\(.thousands, mark.quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
       }
-      return "\(saying: null); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"
+      return
+        "\(saying: null); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"
     }
   }
 }

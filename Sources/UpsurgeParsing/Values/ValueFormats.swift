@@ -52,15 +52,20 @@ public struct ValueFormats: Sendable, Equatable {
 
   /// The columns that are named, each with the option that does.
   package var namedColumns: [(name: String, term: Term)] {
-    dates.keys.sorted().map { ($0, .date) } + truths.keys.sorted().map { ($0, .bool) } + nulls.keys.sorted().map { ($0, .null) }
+    dates.keys.sorted().map { ($0, .date) } + truths.keys.sorted().map { ($0, .bool) }
+      + nulls.keys.sorted().map { ($0, .null) }
   }
 
   /// All that is said, as options with their values, in an order of their own.
   package var words: [(term: Term, value: String)] {
-    var words: [(term: Term, value: String)] = dates.sorted { $0.key < $1.key }.map { (.date, "\($0.key)=\($0.value)") }
+    var words: [(term: Term, value: String)] = dates.sorted { $0.key < $1.key }.map {
+      (.date, "\($0.key)=\($0.value)")
+    }
     if decimal != .point { words.append((.decimal, decimal.rawValue)) }
     if let thousands { words.append((.thousands, thousands)) }
-    for (column, truths) in truths.sorted(by: { $0.key < $1.key }) { words.append((.bool, column + truths.suffix)) }
+    for (column, truths) in truths.sorted(by: { $0.key < $1.key }) {
+      words.append((.bool, column + truths.suffix))
+    }
     if trim != .none { words.append((.trim, trim.rawValue)) }
     for (column, texts) in nulls.sorted(by: { $0.key < $1.key }) {
       for text in texts { words.append((.null, "\(column)=\(text)")) }
@@ -77,7 +82,8 @@ public struct ValueFormats: Sendable, Equatable {
         .usage, "the column \(other.escapedForTerminal) is named by \(.date) and by \(.bool)",
         hint: "leave out one of them")
     }
-    if let twice = Self.firstTwice(dates.keys) ?? Self.firstTwice(truths.keys) ?? Self.firstTwice(nulls.keys) {
+    if let twice = Self.firstTwice(dates.keys) ?? Self.firstTwice(truths.keys) ?? Self.firstTwice(nulls.keys)
+    {
       throw UpsurgeError(
         .usage, "the column \(twice.escapedForTerminal) is named twice, in other letters",
         hint: "name it once: names of columns do not differ by their case")
@@ -95,11 +101,13 @@ public struct ValueFormats: Sendable, Equatable {
     guard let thousands else { return }
     let isMark = thousands.unicodeScalars.count == 1
     let isTaken = thousands.unicodeScalars.allSatisfy {
-      ("0"..."9").contains($0) || ("a"..."z").contains($0) || ("A"..."Z").contains($0) || $0 == "-" || $0 == "+" || $0.value < 0x20
+      ("0"..."9").contains($0) || ("a"..."z").contains($0) || ("A"..."Z").contains($0) || $0 == "-"
+        || $0 == "+" || $0.value < 0x20
     }
     if !isMark || isTaken {
       throw UpsurgeError(
-        .usage, "\(.thousands, thousands.escapedForTerminal.quotedForShell) is no mark between groups of digits",
+        .usage,
+        "\(.thousands, thousands.escapedForTerminal.quotedForShell) is no mark between groups of digits",
         hint: "give one character, or comma, point, space or apostrophe")
     }
     if thousands == (decimal == .comma ? "," : ".") {
@@ -126,7 +134,10 @@ extension ValueFormats.Truths {
     case .usual:
       (
         ["1", "y", "yes", "t", "true", "on", "j", "ja", "oui", "vrai", "si", "sim", "wahr", "tak", "da"],
-        ["0", "n", "no", "f", "false", "off", "nein", "non", "faux", "nao", "falsch", "nie", "nee", "nej", "niet"]
+        [
+          "0", "n", "no", "f", "false", "off", "nein", "non", "faux", "nao", "falsch", "nie", "nee", "nej",
+          "niet",
+        ]
       )
     case .words(let yes, let no): (yes.map(\.asciiLowercased), no.map(\.asciiLowercased))
     }
@@ -137,7 +148,8 @@ extension ValueFormats.Truths {
     let both = Set(yes).intersection(no)
     if yes.isEmpty || no.isEmpty || (yes + no).contains("") || !both.isEmpty {
       throw UpsurgeError(
-        .usage, "\(.bool, (column + suffix).escapedForTerminal.quotedForShell) does not say which words mean yes and which mean no",
+        .usage,
+        "\(.bool, (column + suffix).escapedForTerminal.quotedForShell) does not say which words mean yes and which mean no",
         hint: "give different words, as in 'active=A,active/I,inactive'; the empty field is NULL")
     }
   }
@@ -145,6 +157,8 @@ extension ValueFormats.Truths {
 
 extension String {
   fileprivate var asciiLowercased: String {
-    String(decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    String(
+      decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
+      as: UTF8.self)
   }
 }

@@ -68,7 +68,9 @@ struct ValueReader: @unchecked Sendable {
       if form != .none { return Value(kind: .null) }
       return Value(kind: count == 0 ? .kept : .blank)
     }
-    if nulls.byteCount > 0 && nulls.holds(text + start, left, ignoringCase: false) { return Value(kind: .null) }
+    if nulls.byteCount > 0 && nulls.holds(text + start, left, ignoringCase: false) {
+      return Value(kind: .null)
+    }
     switch form {
     case .none: return Value(kind: .kept, start: start, count: left)
     case .date:
@@ -81,7 +83,8 @@ struct ValueReader: @unchecked Sendable {
       return byteCount == 0 ? Value(kind: .fault, fault: .number) : Value(kind: .written, count: byteCount)
     case .truth:
       if yes.holds(text + start, left, ignoringCase: true) { return Value(kind: .yes) }
-      return no.holds(text + start, left, ignoringCase: true) ? Value(kind: .no) : Value(kind: .fault, fault: .truth)
+      return no.holds(text + start, left, ignoringCase: true)
+        ? Value(kind: .no) : Value(kind: .fault, fault: .truth)
     }
   }
 }

@@ -36,7 +36,8 @@ package final class ValueReaders: @unchecked Sendable {
     let date = format.flatMap(dateReader)
     return ValueReader(
       form: form, trims: formats.trim == .blanks, nulls: list(nulls), date: date,
-      dateByteCount: date?.outputLimit ?? 0, number: isNumber ? numbers : nil, yes: list(lists.yes), no: list(lists.no))
+      dateByteCount: date?.outputLimit ?? 0, number: isNumber ? numbers : nil, yes: list(lists.yes),
+      no: list(lists.no))
   }
 
   /// What a column is that has a format, where that says more than its values.

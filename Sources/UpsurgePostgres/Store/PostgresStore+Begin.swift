@@ -116,7 +116,7 @@ extension PostgresStore {
     return PostgresRuns.NewRun(
       table: input.runJob.table, job: RunText.encode(input.runJob),
       files: RunText.encode(input.beginning.files.all),
-      owner: context.owner.text, startedAt: Self.now, position: RunText.encode(position),
+      owner: context.owner.text, startedAt: context.startedAt, position: RunText.encode(position),
       progress: RunText.encode(RunProgress()))
   }
 
@@ -325,14 +325,5 @@ extension PostgresStore {
           + "(\(table.key.words.escapedForTerminal))",
         hint: "remove the double rows first, or name columns that tell them apart")
     }
-  }
-
-  private static var now: String {
-    var seconds = time(nil)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -138,7 +138,9 @@ struct TablePreparation {
       let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
       return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
     }
-    for column in definition.columns.dropFirst(stored.count) { columns.append(NewTable.Column(column.name, "text")) }
+    for column in definition.columns.dropFirst(stored.count) {
+      columns.append(NewTable.Column(column.name, "text"))
+    }
     let making = NewTable(
       schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
       indexes: options.indexes.wanted.map { NewTable.Index($0) })

@@ -3,5 +3,6 @@ enum HintTable {
   static let scenarios: [HintScenario] =
     csvScenarios + csvDialectScenarios + doubtScenarios + optionScenarios + typeScenarios + schemaScenarios
     + jsonScenarios + encodingScenarios + inputScenarios + resumeScenarios + rejectScenarios
-    + jobScenarios + mirrorScenarios + databaseScenarios + checkScenarios + keyScenarios + folderScenarios + valueScenarios
+    + jobScenarios + mirrorScenarios + databaseScenarios + checkScenarios + keyScenarios + folderScenarios
+    + valueScenarios
 }

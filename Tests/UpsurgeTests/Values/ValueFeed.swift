@@ -26,8 +26,10 @@ struct ValueFeed {
     let (year, month, day) = (number(1900...2100), number(1...12), number(1...28))
     let iso = "'\(year)-\(Self.two(month))-\(Self.two(day))'"
     return pick([
-      Field(text: "\(day)/\(month)/\(year)", sql: iso), Field(text: "\(Self.two(day))/\(Self.two(month))/\(year)", sql: iso),
-      Field(text: " \(day)/\(month)/\(year)\t", sql: iso), Field(text: "n/a", sql: "NULL"), Field(text: "", sql: "NULL"),
+      Field(text: "\(day)/\(month)/\(year)", sql: iso),
+      Field(text: "\(Self.two(day))/\(Self.two(month))/\(year)", sql: iso),
+      Field(text: " \(day)/\(month)/\(year)\t", sql: iso), Field(text: "n/a", sql: "NULL"),
+      Field(text: "", sql: "NULL"),
     ])
   }
 
@@ -36,7 +38,8 @@ struct ValueFeed {
     let zone = offset == 0 ? "Z" : (offset < 0 ? "-" : "+") + Self.two(abs(offset)) + ":00"
     let written = (offset < 0 ? "-" : "+") + Self.two(abs(offset)) + "00"
     return Field(
-      text: "Feb \(number(1...1)) 2024 \(hour):\(Self.two(minute)) \(written)", sql: "'2024-02-01T\(Self.two(hour)):\(Self.two(minute))\(zone)'")
+      text: "Feb \(number(1...1)) 2024 \(hour):\(Self.two(minute)) \(written)",
+      sql: "'2024-02-01T\(Self.two(hour)):\(Self.two(minute))\(zone)'")
   }
 
   private mutating func amount() -> Field {
@@ -44,7 +47,8 @@ struct ValueFeed {
     let sign = Bool.random(using: &random) ? "-" : ""
     let sql = "\(sign)\(thousands)\(rest).\(Self.two(cents))"
     return pick([
-      Field(text: "\(sign)\(thousands).\(rest),\(Self.two(cents))", sql: sql), Field(text: "\(sign)\(thousands)\(rest),\(Self.two(cents))", sql: sql),
+      Field(text: "\(sign)\(thousands).\(rest),\(Self.two(cents))", sql: sql),
+      Field(text: "\(sign)\(thousands)\(rest),\(Self.two(cents))", sql: sql),
       Field(text: "\(sign)\(thousands)", sql: "\(sign)\(thousands)"), Field(text: "", sql: "NULL"),
     ])
   }
@@ -67,14 +71,20 @@ struct ValueFeed {
       Field(text: "\(id)", sql: "\(id)"), day(), moment(), amount(), Field(text: grouped, sql: digits),
       Field(text: word, sql: isTrue ? "1" : "0"), Field(text: paid, sql: isPaid ? "1" : "0"),
       pick([
-        Field(text: "  a, b ", sql: "'a, b'"), Field(text: "x", sql: "'x'"), Field(text: "\"q\" ", sql: "'\"q\"'"),
-        Field(text: "\tü\t ", sql: "'ü'"), Field(text: "1/2/2024", sql: "'1/2/2024'"), Field(text: "1.234,5", sql: "'1.234,5'"),
+        Field(text: "  a, b ", sql: "'a, b'"), Field(text: "x", sql: "'x'"),
+        Field(text: "\"q\" ", sql: "'\"q\"'"),
+        Field(text: "\tü\t ", sql: "'ü'"), Field(text: "1/2/2024", sql: "'1/2/2024'"),
+        Field(text: "1.234,5", sql: "'1.234,5'"),
       ]),
-      pick([Field(text: "n/a", sql: "'n/a'"), Field(text: "none", sql: "NULL"), Field(text: " none ", sql: "NULL")]),
+      pick([
+        Field(text: "n/a", sql: "'n/a'"), Field(text: "none", sql: "NULL"),
+        Field(text: " none ", sql: "NULL"),
+      ]),
     ]
     if canFail, number(0...9) == 0 {
       let bad = [
-        1: ["31/02/2024", "2024-01-01", "1/1"], 2: ["Feb 1 2024 25:00 +0000", "Feb 1 2024 1:00"], 3: ["1.23", "12.5", "x", "1,2,3"],
+        1: ["31/02/2024", "2024-01-01", "1/1"], 2: ["Feb 1 2024 25:00 +0000", "Feb 1 2024 1:00"],
+        3: ["1.23", "12.5", "x", "1,2,3"],
         4: ["1.23.456", "abc"], 5: ["maybe", "2", "yess"], 6: ["Y", "bezahl"],
       ]
       let column = bad.keys.sorted().randomElement(using: &random)!
@@ -87,7 +97,8 @@ struct ValueFeed {
     ([columns] + records.map { $0.map(\.text) }).map { fields in
       fields.map { text in
         let isPlain = !text.contains(where: { "\"\n\(delimiter)".contains($0) })
-        return isPlain && text.utf8.count % 2 == 0 ? text : text.isEmpty ? "" : "\"\(text.replacing("\"", with: "\"\""))\""
+        return isPlain && text.utf8.count % 2 == 0
+          ? text : text.isEmpty ? "" : "\"\(text.replacing("\"", with: "\"\""))\""
       }.joined(separator: delimiter) + "\n"
     }.joined()
   }
@@ -95,7 +106,9 @@ struct ValueFeed {
   static func ndjson(_ records: [[Field]]) -> String {
     records.map { fields in
       let members = zip(columns, fields).map { name, field in
-        let text = field.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\t", with: "\\t").replacing("/", with: "\\/")
+        let text = field.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+          "\t", with: "\\t"
+        ).replacing("/", with: "\\/")
         return "\"\(name)\":" + (name == "id" ? field.text : field.text.isEmpty ? "null" : "\"\(text)\"")
       }
       return "{\(members.joined(separator: ","))}\n"

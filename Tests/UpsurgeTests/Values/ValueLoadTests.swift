@@ -19,27 +19,35 @@ struct ValueLoadTests {
   }
 
   private func load(
-    _ text: String, _ name: String = "in.csv", into database: String = "a.db", _ change: (inout LoadOptions) -> Void = { _ in }
+    _ text: String, _ name: String = "in.csv", into database: String = "a.db",
+    _ change: (inout LoadOptions) -> Void = { _ in }
   ) -> RunSummary {
     var options = LoadOptions()
     options.rejects.onError = .reject
     change(&options)
-    let summary = LoadJob(database: scratch.file(database), table: "t", sources: [scratch.write(text, to: name)], options: options).run()
+    let summary = LoadJob(
+      database: scratch.file(database), table: "t", sources: [scratch.write(text, to: name)], options: options
+    ).run()
     #expect(summary.ledger.isBalanced)
     return summary
   }
 
   private static let content =
-    "SELECT * FROM t ORDER BY id; SELECT " + ValueFeed.columns.map { "typeof(\($0))" }.joined(separator: ", ") + " FROM t ORDER BY id"
+    "SELECT * FROM t ORDER BY id; SELECT " + ValueFeed.columns.map { "typeof(\($0))" }.joined(separator: ", ")
+    + " FROM t ORDER BY id"
 
-  private func rows(_ sql: String, _ database: String = "a.db") throws -> [String] { try Database(scratch.file(database)).rows(sql) }
+  private func rows(_ sql: String, _ database: String = "a.db") throws -> [String] {
+    try Database(scratch.file(database)).rows(sql)
+  }
 
   /// The codes and columns of rejects, in their order.
   private func rejects(_ database: String = "a.db") throws -> [String] {
     try rows("SELECT record, code, \"column\" FROM upsurge_rejects ORDER BY record", database)
   }
 
-  @Test("Tables are those of single rows of the values that the fields mean", arguments: SeededGenerator.some(of: UInt64(40)), [true, false])
+  @Test(
+    "Tables are those of single rows of the values that the fields mean",
+    arguments: SeededGenerator.some(of: UInt64(40)), [true, false])
   func chance(seed: UInt64, isCSV: Bool) throws {
     var feed = ValueFeed(seed: seed)
     let records = (1...300).map { feed.record($0, canFail: true) }
@@ -58,9 +66,13 @@ struct ValueLoadTests {
         if index % 2 == 1 { $0.rules.key = ["id"] }
       }
       #expect(summary.error == nil, "seed \(seed): \(summary.error.map(\.description) ?? "")")
-      #expect(summary.ledger.inserted == UInt64(records.count - bad.count) && summary.ledger.rejected == UInt64(bad.count), "seed \(seed)")
+      #expect(
+        summary.ledger.inserted == UInt64(records.count - bad.count)
+          && summary.ledger.rejected == UInt64(bad.count), "seed \(seed)")
       #expect(try rows(Self.content, name) == expected.rows(Self.content), "seed \(seed), \(sizes)")
-      #expect(try rows("SELECT record FROM upsurge_rejects ORDER BY record", name) == bad.map { "\($0 + 1)" }, "seed \(seed)")
+      #expect(
+        try rows("SELECT record FROM upsurge_rejects ORDER BY record", name) == bad.map { "\($0 + 1)" },
+        "seed \(seed)")
     }
   }
 
@@ -68,14 +80,19 @@ struct ValueLoadTests {
     [.standard]
       + (0..<3).map { _ in
         Batch.Sizes(
-          arenaByteCount: Int.random(in: 1...400, using: &random), cellCount: Int.random(in: 1...60, using: &random),
+          arenaByteCount: Int.random(in: 1...400, using: &random),
+          cellCount: Int.random(in: 1...60, using: &random),
           recordCount: Int.random(in: 1...20, using: &random))
       }
   }
 
-  @Test("A new table has numbers where values are numbers in their form, also packed", arguments: [LoadOptions.DirectPolicy.always, .never])
+  @Test(
+    "A new table has numbers where values are numbers in their form, also packed",
+    arguments: [LoadOptions.DirectPolicy.always, .never])
   func newTable(direct: LoadOptions.DirectPolicy) throws {
-    let text = "id;day;amount;count;flag;version\n" + (1...500).map { "\($0);\($0 % 28 + 1).3.2024;1.234,5;1.000;ja;1.2\n" }.joined()
+    let text =
+      "id;day;amount;count;flag;version\n"
+      + (1...500).map { "\($0);\($0 % 28 + 1).3.2024;1.234,5;1.000;ja;1.2\n" }.joined()
     let summary = load(text) {
       $0.input.values.dates = ["day": "%d.%m.%Y"]
       $0.input.values.decimal = .comma
@@ -83,10 +100,14 @@ struct ValueLoadTests {
       $0.input.values.truths = ["flag": .usual]
       $0.transaction.direct = direct
     }
-    #expect(summary.error == nil && summary.ledger.inserted == 500, "\(summary.error.map(\.description) ?? "")")
+    #expect(
+      summary.error == nil && summary.ledger.inserted == 500, "\(summary.error.map(\.description) ?? "")")
     #expect(
       try rows("SELECT name, type FROM pragma_table_info('t')")
-        == ["'id'|'INTEGER'", "'day'|'TEXT'", "'amount'|'REAL'", "'count'|'INTEGER'", "'flag'|'INTEGER'", "'version'|'TEXT'"])
+        == [
+          "'id'|'INTEGER'", "'day'|'TEXT'", "'amount'|'REAL'", "'count'|'INTEGER'", "'flag'|'INTEGER'",
+          "'version'|'TEXT'",
+        ])
     #expect(try rows("SELECT DISTINCT amount, count, flag, version FROM t") == ["1234.5|1000|1|'1.2'"])
     #expect(try rows("SELECT day FROM t WHERE id = 500") == ["'2024-03-25'"])
   }
@@ -98,7 +119,9 @@ struct ValueLoadTests {
       $0.rejects.onError = .stop
     }
     let error = try #require(summary.error)
-    #expect(error.message == "column day: the value \"12/31/2024\" is no date as %d/%m/%Y: there is no such month [bad-date]")
+    #expect(
+      error.message
+        == "column day: the value \"12/31/2024\" is no date as %d/%m/%Y: there is no such month [bad-date]")
     #expect(error.position?.record == 2 && error.position?.line == 3 && error.column == "day")
     #expect(summary.exitCode == 65)
   }
@@ -112,7 +135,9 @@ struct ValueLoadTests {
       $0.input.csv.delimiter = [UInt8(ascii: ",")]
       $0.input.csv.headerLineCount = 1
     }
-    #expect(summary.error == nil && summary.ledger.inserted == UInt64(count), "\(summary.error.map(\.description) ?? "")")
+    #expect(
+      summary.error == nil && summary.ledger.inserted == UInt64(count),
+      "\(summary.error.map(\.description) ?? "")")
     #expect(try rows("SELECT d, count(*) FROM t GROUP BY d ORDER BY d LIMIT 1") == ["'2024-01-01'|13334"])
     #expect(try rows("SELECT sum(length(d)) FROM t") == ["\(10 * count)"])
   }
@@ -144,7 +169,9 @@ struct ValueLoadTests {
     #expect(try rows("SELECT * FROM t") == ["1|'2024-12-31'"])
     let other = load("id,tag\n1,31/12/2024\n", into: "b.db") { $0.input.values.dates = ["dya": "%d/%m/%Y"] }
     #expect(other.exitCode == 64)
-    #expect(other.error?.message.contains("--date names the column \"dya\", for which") == true, "\(other.error?.message ?? "")")
+    #expect(
+      other.error?.message.contains("--date names the column \"dya\", for which") == true,
+      "\(other.error?.message ?? "")")
     #expect(other.error?.hint == "its columns are: id, tag")
   }
 
@@ -152,8 +179,10 @@ struct ValueLoadTests {
   func json() throws {
     try Database(scratch.file("a.db")).rows("CREATE TABLE t(id INTEGER, day TEXT, amount REAL, flag INTEGER)")
     let lines = [
-      #"{"id":1,"day":20241231,"amount":12.5,"flag":true}"#, #"{"id":2,"day":"2024\u0031231","amount":"1.234,5","flag":"ja"}"#,
-      #"{"id":3,"day":null,"amount":null,"flag":0}"#, #"{"id":4,"day":true}"#, #"{"id":5,"day":{"a":1}}"#, #"{"id":6,"amount":"12.5"}"#,
+      #"{"id":1,"day":20241231,"amount":12.5,"flag":true}"#,
+      #"{"id":2,"day":"2024\u0031231","amount":"1.234,5","flag":"ja"}"#,
+      #"{"id":3,"day":null,"amount":null,"flag":0}"#, #"{"id":4,"day":true}"#, #"{"id":5,"day":{"a":1}}"#,
+      #"{"id":6,"amount":"12.5"}"#,
       #"{"id":7,"flag":7}"#, #"{"id":8,"flag":[]}"#, #"{"id":9,"day":20241331}"#, #"{"id":10,"day":2024.5}"#,
       #"{"id":11,"day":"x","day":"20240101"}"#, #"{"id":12,"day":"20240101"}"#,
     ]
@@ -166,16 +195,26 @@ struct ValueLoadTests {
       $0.rejects.target = .table
     }
     #expect(summary.error == nil)
-    let good = ["1|'2024-12-31'|12.5|1", "2|'2024-12-31'|1234.5|1", "3|NULL|NULL|0", "11|'2024-01-01'|NULL|NULL", "12|'2024-01-01'|NULL|NULL"]
+    let good = [
+      "1|'2024-12-31'|12.5|1", "2|'2024-12-31'|1234.5|1", "3|NULL|NULL|0", "11|'2024-01-01'|NULL|NULL",
+      "12|'2024-01-01'|NULL|NULL",
+    ]
     #expect(try rows("SELECT * FROM t ORDER BY rowid") == good + good)
-    let bad = [(4, "bad-date", "day"), (5, "bad-date", "day"), (6, "bad-number", "amount"), (7, "bad-bool", "flag"), (8, "bad-bool", "flag"),
-      (9, "bad-date", "day"), (10, "bad-date", "day")]
-    #expect(try rejects() == (bad + bad.map { ($0.0 + 12, $0.1, $0.2) }).map { "\($0.0)|'\($0.1)'|'\($0.2)'" })
+    let bad = [
+      (4, "bad-date", "day"), (5, "bad-date", "day"), (6, "bad-number", "amount"), (7, "bad-bool", "flag"),
+      (8, "bad-bool", "flag"),
+      (9, "bad-date", "day"), (10, "bad-date", "day"),
+    ]
+    #expect(
+      try rejects() == (bad + bad.map { ($0.0 + 12, $0.1, $0.2) }).map { "\($0.0)|'\($0.1)'|'\($0.2)'" })
   }
 
   @Test("Columns that JSON brings later are of the type that their format makes")
   func laterColumn() throws {
-    let summary = load(#"{"id":1}"# + "\n" + String(repeating: #"{"id":2}"# + "\n", count: 200_000) + #"{"id":3,"flag":"Y","day":"1/2/2024"}"# + "\n", "in.ndjson") {
+    let summary = load(
+      #"{"id":1}"# + "\n" + String(repeating: #"{"id":2}"# + "\n", count: 200_000)
+        + #"{"id":3,"flag":"Y","day":"1/2/2024"}"# + "\n", "in.ndjson"
+    ) {
       $0.input.values.truths = ["flag": .usual]
       $0.input.values.dates = ["day": "%d/%m/%Y"]
     }
@@ -192,21 +231,32 @@ struct ValueLoadTests {
       $0.input.values.trim = .blanks
     }
     #expect(summary.error == nil && summary.ledger.inserted == 4)
-    #expect(try rows("SELECT * FROM t") == ["1|NULL|NULL|NULL", "2|NULL|NULL|''", "3|NULL|NULL|NULL", "4|NULL|NULL|'x'"])
+    #expect(
+      try rows("SELECT * FROM t") == [
+        "1|NULL|NULL|NULL", "2|NULL|NULL|''", "3|NULL|NULL|NULL", "4|NULL|NULL|'x'",
+      ])
   }
 
   @Test("Rejects hold how their values were written, and a replay reads them so", arguments: [true, false])
   func replay(isFile: Bool) throws {
     let database = Database(scratch.file("a.db"))
-    try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, day TEXT CHECK (day < '2024-06-01'), amount REAL, flag INTEGER, note TEXT)")
-    let summary = load("id;day;amount;flag;note\n1;1/2/2024;1,5;ja;none\n2;31/12/2024;1.000,25;nein;none\n3;1/13/2024;1;Y; x \n") {
+    try database.rows(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, day TEXT CHECK (day < '2024-06-01'), amount REAL, flag INTEGER, note TEXT)"
+    )
+    let summary = load(
+      "id;day;amount;flag;note\n1;1/2/2024;1,5;ja;none\n2;31/12/2024;1.000,25;nein;none\n3;1/13/2024;1;Y; x \n"
+    ) {
       Self.formats(&$0.input.values)
       $0.input.values.dates["moment"] = nil
       $0.input.values.truths["paid"] = nil
       $0.rejects.target = isFile ? .file(scratch.file("bad")) : .table
     }
-    #expect(summary.ledger.inserted == 1 && summary.ledger.rejected == 2, "\(summary.error.map(\.description) ?? "")")
-    try database.rows("ALTER TABLE t RENAME TO old; CREATE TABLE t(id INTEGER PRIMARY KEY, day TEXT, amount REAL, flag INTEGER, note TEXT)")
+    #expect(
+      summary.ledger.inserted == 1 && summary.ledger.rejected == 2,
+      "\(summary.error.map(\.description) ?? "")")
+    try database.rows(
+      "ALTER TABLE t RENAME TO old; CREATE TABLE t(id INTEGER PRIMARY KEY, day TEXT, amount REAL, flag INTEGER, note TEXT)"
+    )
     let replayed = ReplayJob(database: scratch.file("a.db"), file: isFile ? scratch.file("bad") : nil).run()
     #expect(replayed.ledger.inserted == 1 && replayed.ledger.rejected == 1)
     #expect(try database.rows("SELECT * FROM t") == ["2|'2024-12-31'|1000.25|0|NULL"])
@@ -227,7 +277,8 @@ struct ValueLoadTests {
       $0.transaction.commitEvery = 2
       $0.transaction.resume = .require
     }
-    #expect(other.error != nil && other.ledger.inserted == 0, "\(other.error.map(\.description) ?? "it went on")")
+    #expect(
+      other.error != nil && other.ledger.inserted == 0, "\(other.error.map(\.description) ?? "it went on")")
     let same = load(text) {
       $0.input.values.dates = ["day": "%d/%m/%Y"]
       $0.transaction.commitEvery = 2
@@ -239,9 +290,17 @@ struct ValueLoadTests {
   @Test(
     "Formats that contradict each other, or say nothing, are refused before anything is opened",
     arguments: [
-      { $0.dates = ["d": "%d/%m"] }, { $0.thousands = "." }, { $0.thousands = ",,"; $0.decimal = .comma },
-      { $0.thousands = "5" }, { $0.truths = ["f": .words(yes: ["a"], no: ["A"])] }, { $0.truths = ["f": .words(yes: [], no: ["A"])] },
-      { $0.dates = ["d": "%F"]; $0.truths = ["D": .usual] }, { $0.dates = ["d": "%F", "D": "%F"] }, { $0.thousands = "" },
+      { $0.dates = ["d": "%d/%m"] }, { $0.thousands = "." },
+      {
+        $0.thousands = ",,"
+        $0.decimal = .comma
+      },
+      { $0.thousands = "5" }, { $0.truths = ["f": .words(yes: ["a"], no: ["A"])] },
+      { $0.truths = ["f": .words(yes: [], no: ["A"])] },
+      {
+        $0.dates = ["d": "%F"]
+        $0.truths = ["D": .usual]
+      }, { $0.dates = ["d": "%F", "D": "%F"] }, { $0.thousands = "" },
     ] as [@Sendable (inout ValueFormats) -> Void])
   func refused(change: @Sendable (inout ValueFormats) -> Void) {
     let summary = load("d,f\n1,2\n") { change(&$0.input.values) }
