@@ -91,6 +91,8 @@ final class LoadRun: Sendable {
   ) {
     self.pool = pool
     self.members = members
+    var job = job
+    job.options.environment.archives = job.options.environment.archives ?? OpenArchives(job.options)
     self.job = job
     delivered = DeliveredFeed(job.options)
     self.control = control
