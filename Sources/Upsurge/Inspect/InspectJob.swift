@@ -125,8 +125,18 @@ public struct InspectJob: Sendable {
     let counter = ByteCounter()
     control.note(stage: .inspecting)
     control.follow(counter)
-    if let total = source.byteCount { control.note(totalBytes: total) }
-    return try PreparedSource.prepare(source, options: options, counter: counter)
+    let looked = try unpacked
+    if let total = looked.readByteCount { control.note(totalBytes: total) }
+    return try PreparedSource.prepare(looked, options: options, counter: counter)
+  }
+
+  /// Of an archive whose files have one kind of records, the first of them.
+  private var unpacked: Source {
+    get throws(UpsurgeError) {
+      if options.input.compression == .none { return source }
+      let job = LoadJob(database: "", table: "", sources: [source], options: options)
+      return try job.unpack(source, cancellation: nil)?.members.first ?? source
+    }
   }
 
   /// Strict RFC 8259 over the whole document, whatever value it holds.

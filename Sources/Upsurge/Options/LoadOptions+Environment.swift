@@ -11,6 +11,8 @@ extension LoadOptions {
     var parser: (any FormatParser)?
     /// What http and https sources are asked with, and what of any source may not be shown.
     package var question = HTTPQuestion()
+    /// What reads archives; nil where each is read by itself.
+    package var archives: OpenArchives?
     /// What the disk has left for sources that are read ahead; for tests, nil asks the system.
     package var spoolRoom: (@Sendable () -> Int?)?
     /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
