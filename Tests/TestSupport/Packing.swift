@@ -82,7 +82,68 @@ public enum Packing {
     return count > 0 ? out + [UInt8(truncatingIfNeeded: pending)] : out
   }
 
+  /// How files are put together.
+  public enum Form: String, CaseIterable, Sendable {
+    case zip
+    /// With sizes behind the content, as a program writes it that cannot seek, and the fields of large files.
+    case zipStream = "zip stream"
+    case tar
+    case tarGzip = "tar.gz"
+    case tarXZ = "tar.xz"
+    case tarBzip2 = "tar.bz2"
+    case tarZstd = "tar.zst"
+    case tarLZ4 = "tar.lz4"
+  }
+
+  /// An archive with these members, in this order.
+  public static func archive(_ form: Form, _ members: [(name: String, bytes: [UInt8])]) throws -> [UInt8] {
+    try archive(form, members.map { (Array($0.name.utf8), $0.bytes) })
+  }
+
+  /// An archive whose names may be any bytes; those of a zip archive are UTF-8.
+  public static func archive(_ form: Form, _ members: [(name: [UInt8], bytes: [UInt8])]) throws -> [UInt8] {
+    let sizes = members.flatMap {
+      [$0.name.map { String($0, radix: 16).leftPadded }.joined(), "\($0.bytes.count)"]
+    }
+    let bytes = try python(program, [form.rawValue] + sizes, input: members.flatMap(\.bytes))
+    switch form {
+    case .tarZstd: return Compressing.zstd(bytes)
+    case .tarLZ4: return lz4(bytes)
+    default: return bytes
+    }
+  }
+
+  private static let program = """
+    import io, sys, tarfile, warnings, zipfile
+    warnings.simplefilter("ignore")
+    form, words = sys.argv[1], sys.argv[2:]
+    members = [(bytes.fromhex(n), sys.stdin.buffer.read(int(s))) for n, s in zip(words[::2], words[1::2])]
+    class Pipe:
+        def write(self, data): return sys.stdout.buffer.write(data)
+        def flush(self): pass
+    if form.startswith("zip"):
+        out = Pipe() if form == "zip stream" else io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in members:
+                with archive.open(name.decode(), "w", force_zip64=form == "zip stream") as file: file.write(data)
+        if form == "zip": sys.stdout.buffer.write(out.getvalue())
+    else:
+        out = io.BytesIO()
+        mode = {"tar.gz": "w:gz", "tar.xz": "w:xz", "tar.bz2": "w:bz2"}.get(form, "w")
+        with tarfile.open(fileobj=out, mode=mode, format=tarfile.GNU_FORMAT) as archive:
+            for name, data in members:
+                info = tarfile.TarInfo(name.decode("utf-8", "surrogateescape"))
+                if data.startswith(b"-> "): info.type, info.linkname = tarfile.SYMTYPE, data[3:].decode()
+                else: info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+        sys.stdout.buffer.write(out.getvalue())
+    """
+
   private static func fourBytes(_ number: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
+}
+
+extension String {
+  fileprivate var leftPadded: String { utf8.count == 1 ? "0" + self : self }
 }

@@ -97,7 +97,6 @@ final class LoadRun: Sendable {
     self.startedAt = startedAt
     self.pool = pool
     self.members = members
-    var job = job
     job.options.environment.archives = job.options.environment.archives ?? OpenArchives(job.options)
     self.job = job
     delivered = DeliveredFeed(job.options)

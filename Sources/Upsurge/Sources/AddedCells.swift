@@ -49,8 +49,9 @@ package struct AddedCells: Sendable {
     let (cells, records, width, count) = (batch.cells, batch.records, batch.columnCount, batch.recordCount)
     for (slot, name, value) in values where slot < width {
       for record in 0..<count where looksForOwn && cells[record * width + slot].kind != .absent {
+        let place = batch.position(of: record, file: file)
         batch.hasAbsentCells = true
-        batch.warnings.add(.columnCollision, column: name, at: batch.position(of: record, file: file))
+        batch.warnings.add(.columnCollision, column: name, at: place)
       }
       switch value {
       case .record:

@@ -36,7 +36,8 @@ extension Compression {
   /// Content that does not begin as that of the format does.
   func isNot(_ bytes: some Sequence<UInt8>, name: String) -> UpsurgeError {
     UpsurgeError(
-      .badInput, "\(SourceName.shown(name)) is not \(rawValue): it starts with the bytes \(hexText(bytes.prefix(4)))",
+      .badInput,
+      "\(SourceName.shown(name)) is not \(rawValue): it starts with the bytes \(hexText(bytes.prefix(4)))",
       position: Position(file: name, byte: 0),
       hint: "\(.compression, "auto") finds out by itself; none takes the bytes as they are")
   }

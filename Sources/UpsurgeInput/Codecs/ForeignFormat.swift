@@ -10,6 +10,8 @@ struct ForeignFormat: Sendable {
   var advice: String?
   /// Whether it holds files, which are read where it is a file itself.
   var isArchive = false
+  /// Whether the command takes the path of a file, and no stream.
+  var needsFile = false
 
   /// A stream that is read, but not inside another one.
   static func compressedTwice(_ prefix: [UInt8]) -> ForeignFormat? {
@@ -28,7 +30,10 @@ struct ForeignFormat: Sendable {
         .badInput, "\(SourceName.shown(name)) is \(what), and archives are read from files only",
         position: Position(file: name, byte: 0), hint: "save it to a file first, and load that file")
     }
-    let parts = [command.map { SourceName.piped($0, name) }, advice]
+    var parts = [command.map { SourceName.piped($0, name) }, advice]
+    if needsFile, SourceName.asShellArgument(name).isEmpty, let command {
+      parts[0] = "save it to a file first; then: \(command) FILE | upsurge load DB TABLE -"
+    }
     return UpsurgeError(
       .badInput, "\(SourceName.shown(name)) is \(what), which is not read here",
       position: Position(file: name, byte: 0), hint: parts.compactMap { $0 }.joined(separator: "; "))
@@ -53,7 +58,8 @@ struct ForeignFormat: Sendable {
     return nil
   }
 
-  static let workbook = ForeignFormat(what: "an Excel workbook", advice: "save the sheet as CSV and load that")
+  static let workbook = ForeignFormat(
+    what: "an Excel workbook", advice: "save the sheet as CSV and load that")
 
   /// Whether a zip archive begins as Excel writes it.
   static func isWorkbook(_ prefix: [UInt8]) -> Bool {
@@ -72,31 +78,8 @@ struct ForeignFormat: Sendable {
     }
     if has(prefix, "ustar", at: 257) {
       return ForeignFormat(
-        what: "a tar archive", command: "tar -xO -f", advice: "name the member if it holds several", isArchive: true)
-    }
-    return nil
-  }
-
-  private static func table(_ prefix: [UInt8]) -> ForeignFormat? {
-    if has(prefix, "SQLite format 3\0") {
-      return ForeignFormat(
-        what: "a SQLite database",
-        advice: "export the table: sqlite3 -csv -header FILE 'SELECT * FROM t' | upsurge load DB TABLE -")
-    }
-    // A Thrift field header follows; the four letters alone could begin a line of text.
-    if has(prefix, "PAR1\u{15}") {
-      return ForeignFormat(
-        what: "Parquet", advice: "export it: duckdb -csv -c \"FROM 'FILE'\" | upsurge load DB TABLE -")
-    }
-    if has(prefix, "ARROW1\0\0") {
-      return ForeignFormat(what: "an Arrow file", advice: "convert it to CSV with pyarrow or duckdb")
-    }
-    if has(prefix, "Obj\u{1}") {
-      return ForeignFormat(what: "Avro", command: "avro cat --format json")
-    }
-    if has(prefix, [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
-      return ForeignFormat(
-        what: "an old Excel workbook (.xls)", advice: "save the sheet as CSV and load that")
+        what: "a tar archive", command: "tar -xO -f", advice: "name the member if it holds several",
+        isArchive: true)
     }
     return nil
   }
@@ -107,19 +90,22 @@ struct ForeignFormat: Sendable {
       return ForeignFormat(what: "a PNG image", advice: advice)
     }
     if has(prefix, [0xFF, 0xD8, 0xFF]) { return ForeignFormat(what: "a JPEG image", advice: advice) }
-    if has(prefix, "GIF87a") || has(prefix, "GIF89a") { return ForeignFormat(what: "a GIF image", advice: advice) }
+    if has(prefix, "GIF87a") || has(prefix, "GIF89a") {
+      return ForeignFormat(what: "a GIF image", advice: advice)
+    }
     if has(prefix, "%PDF-") {
-      return ForeignFormat(what: "a PDF document", advice: "extract its tables into CSV, with tabula or pdftotext -layout")
+      return ForeignFormat(
+        what: "a PDF document", advice: "extract its tables into CSV, with tabula or pdftotext -layout")
     }
     if has(prefix, "{\\rtf1") { return ForeignFormat(what: "an RTF document", advice: "save it as text") }
     return nil
   }
 
-  private static func has(_ prefix: [UInt8], _ text: StaticString, at offset: Int = 0) -> Bool {
+  static func has(_ prefix: [UInt8], _ text: StaticString, at offset: Int = 0) -> Bool {
     text.withUTF8Buffer { prefix.dropFirst(offset).starts(with: $0) }
   }
 
-  private static func has(_ prefix: [UInt8], _ magic: [UInt8], at offset: Int = 0) -> Bool {
+  static func has(_ prefix: [UInt8], _ magic: [UInt8], at offset: Int = 0) -> Bool {
     prefix.dropFirst(offset).starts(with: magic)
   }
 }

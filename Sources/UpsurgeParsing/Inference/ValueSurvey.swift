@@ -42,7 +42,7 @@ package struct ValueSurvey: Sendable {
   }()
 
   /// The forms that are looked for; of those that read all values alike the first is said.
-  static let forms = [
+  package static let forms = [
     Form(.comma, nil), Form(.comma, "."), Form(.comma, " "), Form(.comma, "'"), Form(.point, ","),
     Form(.point, " "), Form(.point, "'"),
   ]

@@ -104,7 +104,10 @@ package struct ChunkManifest: Sendable {
   package var recordCount: UInt64
   package var chunks: [SnapshotChunk] = []
 
-  package init(fingerprint: String, details: String, recordCount: UInt64) {
+  package init(
+    fingerprint: String, details: String, recordCount: UInt64, chunks: [SnapshotChunk] = []
+  ) {
     (self.fingerprint, self.details, self.recordCount) = (fingerprint, details, recordCount)
+    self.chunks = chunks
   }
 }

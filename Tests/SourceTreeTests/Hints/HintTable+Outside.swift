@@ -150,6 +150,7 @@ extension HintTable {
         "… has no content now: the server answered …",
         "… is gone for good: the server answered …",
         "… may not be fetched: the server answered …",
+        "install it: apt-get install libarchive13 (Debian, Ubuntu), dnf install libarchive (Fedora)",
         "install it: apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Fedora)",
         "install it: apt-get install libyaml-0-2 (Debian, Ubuntu), dnf install libyaml (Fedora)",
         "install it: apt-get install libpq5 (Debian, Ubuntu), dnf install libpq (Fedora)",
@@ -252,8 +253,14 @@ extension HintTable {
     (
       "Another program does the work, which the test machine may not have.",
       [
-        "convert it to CSV with pyarrow or duckdb",
-        "export it: duckdb -csv -c \"FROM 'FILE'\" | upsurge load DB TABLE -",
+        "pip install … brings what it needs",
+        "unpack it, and load the files",
+        "unpack it, and load the files: a folder or a glob takes any number of them",
+        "unpack the archive and load the file: most programs let the last one win",
+        "unpack the archive with its password, and load the files",
+        "name the member that it stands for, or unpack the archive and load the file",
+        "…; or unpack both, and load the files",
+        "--memory … allows it; or compress it again with xz -9",
         "an Excel workbook (.xlsx) is one too: save the sheet as CSV",
         "save the sheet as CSV and load that",
         "name the member if it holds several",
@@ -265,6 +272,8 @@ extension HintTable {
       "The file is cut or damaged: only who made it has the rest.",
       [
         "the file may be cut; get it again",
+        "get it again",
+        "it holds no file at all",
         "gzip -t",
         "zstd -t",
         "zstd -D DICTIONARY -dc",
