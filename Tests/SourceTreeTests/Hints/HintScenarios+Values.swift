@@ -80,5 +80,16 @@ extension HintTable {
       "values: an added column that the table has", ["--alter adds the column; --add COL=… may name one that is there"], "id\n1\n",
       ["--add", "src=file"], setup: "CREATE TABLE t(id INTEGER, origin TEXT)", [.leaveOut(["src=file"]), .give(["origin=file"])],
       rows: ["1|'f.csv'"]),
+    doubt("values: a comma before a fraction", ["--decimal", "comma"], ["1|1.234", "2|5.678"]),
+    doubt("values: a comma between thousands", ["--thousands", "comma"], ["1|1234", "2|5678"]),
   ]
+
+  /// Numbers that `inspect` can read in two ways.
+  private static func doubt(_ name: String, _ options: [String], _ rows: [String]) -> HintScenario {
+    HintScenario(
+      name: name,
+      hints: ["… whose comma may part thousands or stand before a fraction: --decimal comma, or --thousands comma, reads them"],
+      files: ["f.csv": "id;n\n1;1,234\n2;5,678\n"], first: ["inspect", "f.csv"], firstExit: 0,
+      steps: [.run(["load", "d.db", "t", "f.csv"] + options)], rows: rows)
+  }
 }
