@@ -22,8 +22,8 @@ package enum SourceList {
   /// A file whose literal name looks like a glob (`[1].csv`) is that file. `-`, `/dev/stdin`, `http://…`, `https://…` and
   /// `exec:…` are passed on. A path that goes on after an archive (`feed.zip/*.csv`) stands for members, in the archive's order.
   /// - Parameter cancellation: ends the reading of archives.
-  /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched;
-  ///   `usage` when standard input is named twice, and for what is not a command; `badInput` for an archive that is not whole.
+  /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched.
+  ///   `usage` when standard input is named twice, and for what is not a command. `badInput` for an archive that is not whole.
   package static func expand(
     _ sources: [Source], archives: OpenArchives? = nil, cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) -> [Source] {

@@ -54,7 +54,7 @@ extension HintTable {
       ["--thousands", "quote"], exit: 64, [.leaveOut(["quote"]), .give(["apostrophe"])], rows: ["1|1000"]),
     .load(
       "values: one mark for both", ["--decimal … if it is the other way round"], "id,n\n1,\"1.000,5\"\n", ["--thousands", "."], exit: 64,
-      [.add("--decimal [a-z]+")], rows: ["1|1000.5"]),
+      [.add("--decimal comma")], rows: ["1|1000.5"]),
     .load(
       "values: words that mean both", ["give different words, as in 'active=A,active/I,inactive'; the empty field is NULL"],
       "id,active\n1,a\n2,\n3,inactive\n", ["--bool", "active=A/a"], exit: 64,
