@@ -147,7 +147,7 @@ struct JobFileTests {
       date: { day: '%d/%m/%Y' }
       decimal: comma
       thousands: .
-      bool: [active, 'state=open/done']
+      bool: ['state=open/done']
       trim: blanks
       add: { src: file }
       """)
@@ -170,7 +170,7 @@ struct JobFileTests {
       "--keep-runs=all", "--keep-files=5", "--keep-rejects=6", "--keep-quarantine=7", "--deadline=120m",
       "--retries=3", "--retry-after=10s", "--row-state",
       "--local-edits=keep", "--columns-gone=keep", "--state-schema=own",
-      "--date=day=%d/%m/%Y", "--decimal=comma", "--thousands=.", "--bool=active", "--bool=state=open/done", "--trim=blanks",
+      "--date=day=%d/%m/%Y", "--decimal=comma", "--thousands=.", "--bool=state=open/done", "--trim=blanks",
       "--add=src=file",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
