@@ -161,6 +161,11 @@ package struct PostgresRuns: Sendable {
     ).affectedCount == 1
   }
 
+  /// The statement that forgets a run, unless another process has taken it up.
+  func forgetting(_ run: Int64, owner: String) -> String {
+    "DELETE FROM \(quotedName) WHERE run = \(run) AND owner = \(owner.literalForPostgres)"
+  }
+
   /// Forgets a run that was written down by a call whose answer was lost, and has stored nothing.
   func forget(begun run: NewRun, _ connection: PostgresConnection) throws(PostgresFailure) {
     try connection.run(

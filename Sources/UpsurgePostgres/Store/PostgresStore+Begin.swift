@@ -26,8 +26,12 @@ extension PostgresStore {
           || !beginning.files.canReadAgain(from: beginning.index))
       table.making = making
       if beginning.resumption == nil {
-        try checkMakers(of: making)
+        let unfinished = try unfinishedRuns(of: making)
         try checkOwn(making)
+        for run in unfinished where !beginning.replaced.contains(where: { $0.id == run.id }) {
+          if !isTrial { noteLoss(of: run, context) }
+          preparations.append(runs(beside: table.name).forgetting(run.id, owner: run.owner))
+        }
         preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
         if capabilities.family.keepsDDLInTransactions { preparations += making.trial }
       }
@@ -282,11 +286,24 @@ extension PostgresStore {
     }
   }
 
-  /// - Throws: `guardRefused` where a process is making the same table.
-  private func checkMakers(of making: NewTable) throws(UpsurgeError) {
-    for run in try openRuns(of: job.table) where run.position.madeTable {
+  /// Runs that stopped while they filled the table under its own name; nobody has seen their rows.
+  /// - Throws: `guardRefused` where a process is at it now.
+  private func unfinishedRuns(of making: NewTable) throws(UpsurgeError) -> [RunRecord] {
+    let runs = try openRuns(of: job.table).filter { $0.position.madeTable && $0.state == .running }
+    for run in runs {
       if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
     }
+    return runs
+  }
+
+  /// Says which rows go with the table of a run that is not resumed.
+  private func noteLoss(of run: RunRecord, _ context: StoreContext) {
+    let sources = run.job.sources.joined(separator: ", ").escapedForTerminal
+    context.note(
+      RunNote(
+        .warning,
+        "run \(run.id) from \(sources) stopped before its new table was complete: its \(Words.count(run.progress.ledger.inserted, "row")) are dropped, and the run is forgotten"
+      ))
   }
 
   /// - Throws: `guardRefused` where somebody else's table has the name that the new one is filled under.

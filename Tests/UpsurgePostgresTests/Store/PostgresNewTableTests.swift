@@ -99,4 +99,36 @@ struct PostgresNewTableTests {
     #expect(other.error?.message.contains("another run makes the table") == true)
     #expect(try scenario.rows("SELECT * FROM upsurge_new_t") == ["9|9"])
   }
+
+  @Test("A load that makes the table anew says which rows of a stopped run go, once", arguments: [false, true])
+  func rowsOfAStoppedRun(isAtomic: Bool) throws {
+    let scenario = try KindScenario()
+    let bad = "id,n\n" + (1...500).map { "\($0),\($0)\n" }.joined() + "501,x,y\n"
+    let stopped = scenario.load(bad, "old.csv") {
+      key(&$0)
+      $0.rejects.onError = .stop
+      $0.transaction.commitEvery = 100
+      $0.tuning.batchSizes.recordCount = 100
+    }
+    let count = stopped.progress.committedCount
+    let run = try scenario.rows("SELECT run FROM upsurge_runs").first ?? ""
+    try #require(stopped.exitCode == 3 && count > 0)
+    let notes = RunNotes()
+    for _ in 1...2 {
+      var options = LoadOptions()
+      key(&options)
+      options.transaction.isAtomic = isAtomic
+      let job = LoadJob(
+        database: scenario.url, table: "t", sources: [scenario.scratch.write("id,n\n7,1\n", to: "new.csv")],
+        options: options)
+      #expect(job.run(note: { notes.add($0.text) }).error == nil)
+    }
+    let lost = notes.all.filter { $0.contains("are dropped") }
+    #expect(lost.count == 1 && lost[0].hasPrefix("run \(run) from "))
+    #expect(
+      lost[0].hasSuffix(
+        "old.csv stopped before its new table was complete: its \(count) rows are dropped, and the run is forgotten"))
+    #expect(try scenario.rows("SELECT * FROM t") == ["7|1"])
+    #expect(try scenario.rows("SELECT count(*) AS n FROM upsurge_runs") == ["0"])
+  }
 }
