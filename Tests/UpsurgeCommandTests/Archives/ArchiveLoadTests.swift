@@ -64,25 +64,28 @@ struct ArchiveLoadTests {
   @Test("A load that stops in the third file resumes there, and doubles nothing")
   func resumes() throws {
     var bytes = try Packing.archive(
-      .zip, (0..<3).map { ("\($0).csv", Self.csv($0 * 2_000..<($0 + 1) * 2_000)) })
+      .zip, [0..<2_000, 2_000..<4_000, 4_000..<104_000].enumerated().map { ("\($0.offset).csv", Self.csv($0.element)) })
     let whole = bytes
-    // The content of the third file; its directory entry stays as it is.
+    // The checksum of the third file: that it is wrong shows when all of the file has been read.
     let third = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x50, 0x4B, 3, 4]) })
-    bytes[third + 3_000] ^= 0x55
+    bytes[third + 14] ^= 0x55
     let path = scratch.write(bytes, to: "f.zip")
     let first = try load(path, "--commit-every", "500")
     #expect(first.exitCode == 3, "\(first.talk)")
     #expect(first.talk.contains("f.zip/2.csv is corrupt"), "\(first.talk)")
     let stored = try #require(Int(rows("SELECT count(*) FROM t")[0]))
-    #expect(stored >= 4_000 && stored < 6_000)
+    #expect(stored >= 4_000)
     let second = try load(path, "--commit-every", "500")
     #expect(second.exitCode == 3, "\(second.talk)")
-    #expect(try rows("SELECT count(*), count(DISTINCT id) FROM t") == ["\(stored)|\(stored)"])
+    // The second one may come nearer to the end; what it adds was not there before.
+    let more = try #require(Int(rows("SELECT count(*) FROM t")[0]))
+    #expect(more >= stored && more < 104_000)
+    #expect(try rows("SELECT count(DISTINCT id) FROM t") == ["\(more)"])
     // Another archive is another input.
     _ = scratch.write(whole, to: "f.zip")
     let third2 = try load(path, "--commit-every", "500")
     #expect(third2.exitCode == 4, "\(third2.talk)")
-    #expect(try rows("SELECT count(*) FROM t") == ["\(stored)"])
+    #expect(try rows("SELECT count(*) FROM t") == ["\(more)"])
   }
 
   @Test("Files of several tables are refused with their columns, and nothing is loaded")
