@@ -131,7 +131,7 @@ final class SnapshotSweep {
     (sweptCount, refusal) = (0, nil)
     guard let target else {
       try judge(
-        SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
+        SnapshotFacts(readCount: ledger.wanted, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
       ) { () throws(PostgresFailure) in false }
       if refusal == nil { try accept(connection) }
       return
@@ -141,7 +141,7 @@ final class SnapshotSweep {
     if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
     let gone = try gather(target, ledger, connection)
     let facts = SnapshotFacts(
-      readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
+      readCount: ledger.wanted, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
       unseenCount: gone.accepted)
     try judge(facts, connection) { () throws(PostgresFailure) in
       try keepUnaccepted(target, ledger, connection)
