@@ -56,10 +56,12 @@ package struct CSVParser: RecordParser {
   ///   - header: the bytes of the header, without its line end, which is no record where it stands again.
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
   ///   - blobs: how text in BLOB columns is decoded.
+  ///   - spareCount: how many of the last columns are only room for what comes later: their cells are not filled.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
     dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?],
-    header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
+    header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil,
+    spareCount: Int = 0
   ) {
     self.dialect = dialect
     self.file = file
@@ -73,7 +75,7 @@ package struct CSVParser: RecordParser {
     blobSlots = blobs == nil ? [] : slotOfField.compactMap { $0 }.filter { columns[$0].isBlob }
 
     let filled = Set(slotOfField.compactMap { $0 })
-    let empty = columns.indices.filter { !filled.contains($0) }
+    let empty = columns.indices.dropLast(spareCount).filter { !filled.contains($0) }
     fixedCells = empty.map { ($0, $0 == extraSlot ? .null : .absent) }
     hasAbsentCells = empty.contains { $0 != extraSlot }
 
