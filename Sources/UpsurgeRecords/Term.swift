@@ -19,7 +19,7 @@ package enum Term: String, Sendable, CaseIterable {
   case stopAfter = "stop-after"
 
   // What becomes of their fields.
-  case columns, rename, type, blob, infer
+  case columns, rename, type, blob, infer, `let`, `where`
   case blobFolder = "blob-folder"
   case inputOrder = "input-order"
 
