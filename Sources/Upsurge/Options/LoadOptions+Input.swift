@@ -20,6 +20,8 @@ extension LoadOptions {
     /// Whether an object that seems only to wrap an array of records is a record all the same.
     public var takesWrapper = false
     public var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
+    /// Only records for which this SQL over their fields is true are stored; the ledger counts the others as filtered.
+    public var filter: String?
     /// At most so many records are read, rejected ones included.
     public var recordLimit: UInt64?
     /// A compressed source may become so many times larger, after its first 64 MiB; nil is no bound.

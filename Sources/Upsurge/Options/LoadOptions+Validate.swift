@@ -8,6 +8,7 @@ extension LoadOptions {
     try transaction.validateMemory()
     try rejects.validate()
     try table.validateTypes()
+    try table.validateComputed()
     try transaction.validateCommits()
   }
 
@@ -84,6 +85,21 @@ extension LoadOptions.Transaction {
 }
 
 extension LoadOptions.Table {
+  /// Each column has one value.
+  fileprivate func validateComputed() throws(UpsurgeError) {
+    var seen: Set<String> = []
+    for column in computedColumns {
+      if column.name.isEmpty || column.name.utf8.contains(0) {
+        throw UpsurgeError(.usage, "\(.let) takes the name of a column", hint: "\(.let, "'total=price*qty'")")
+      }
+      if !seen.insert(SQLName.folded(column.name)).inserted {
+        throw UpsurgeError(
+          .usage, "\(.let) names the column \(column.name.escapedForTerminal) twice",
+          hint: "put both into one expression")
+      }
+    }
+  }
+
   /// A type is words and at most two sizes, so that nothing else gets into the CREATE TABLE.
   fileprivate func validateTypes() throws(UpsurgeError) {
     let constraints: Set = [

@@ -28,3 +28,14 @@ public struct LoadOptions: Sendable {
 
   public init() {}
 }
+
+extension LoadOptions {
+  /// Whether SQL looks at each record before it gets its columns.
+  package var shapesRecords: Bool { !table.computedColumns.isEmpty || input.filter != nil }
+
+  /// That SQL, as one text; empty where there is none.
+  var shapingWords: String {
+    let computed = table.computedColumns.map { "\n\($0.name)=\($0.sql)" }.joined()
+    return computed + (input.filter.map { "\nwhere \($0)" } ?? "")
+  }
+}

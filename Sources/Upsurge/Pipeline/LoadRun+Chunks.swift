@@ -13,12 +13,13 @@ extension LoadRun {
     }
     guard options.delivery.chunks != .none, names.count == 1, options.transaction.isAtomic,
       !table.plan.schema.isChangedByItsSweep,
-      options.input.recordLimit == nil,
+      options.input.recordLimit == nil, options.input.filter == nil,
       source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
       try !table.plan.isWritten(by: TriggerText.read(connection)),
       try !QuarantineTable.holds(job.table, connection)
     else { return try ChunkTable.exists(connection) ? DeliveryChunks(forgetting: ()) : nil }
-    let words = "2 \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords) \(cells)"
+    let words =
+      "2\(options.shapingWords) \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords) \(cells)"
     let fingerprint = String(Array(words.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
     let chunkLimit = options.transaction.memory.byteCount / 512
     var manifest: ChunkManifest?

@@ -118,6 +118,7 @@ struct ReaderStage {
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
     var facts = table.facts
+    facts.mayLackFields = index > 0 || state != nil
     facts.isFrozen = facts.isNew && index > makerIndex && run.job.options.table.freezesNewTables
     let parser = try source.makeParser(
       columns: &columns, table: facts, options: run.job.options, resuming: state)
@@ -132,6 +133,11 @@ struct ReaderStage {
       case .csv(var parser):
         try reading.read(with: &parser)
       case .json(var parser):
+        defer { columns.extend(to: parser.columns) }
+        try reading.read(with: &parser)
+      case .shapedCSV(var parser):
+        try reading.read(with: &parser)
+      case .shapedJSON(var parser):
         defer { columns.extend(to: parser.columns) }
         try reading.read(with: &parser)
       }

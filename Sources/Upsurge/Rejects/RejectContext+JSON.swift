@@ -20,6 +20,7 @@ extension RejectContext {
       out.key("numbers")
       out.strings(consentedColumns)
     }
+    if let shaping { Self.write(shaping, to: &out) }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
     if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
@@ -118,6 +119,10 @@ extension RejectContext {
     triggers = try Self.word(json, "triggers") ?? .run
     folder = json[Self.folderKey]?.text
     layout = try Self.layout(json)
+    shaping = try Self.shaping(json)
+    if let shaping, case .csv(_, let fields) = layout, fields.count != shaping.fieldNames.count {
+      throw Self.fault("names")
+    }
   }
 
   private static func layout(_ json: JSONValue) throws(UpsurgeError) -> Layout {
@@ -183,7 +188,7 @@ extension RejectContext {
     return json?["encoded"]?.text.flatMap(Base64.decode)
   }
 
-  private static func names(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [String]? {
+  static func names(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [String]? {
     guard let value = json[key] else { return nil }
     guard let names = value.texts else { throw fault(key) }
     return names
@@ -204,7 +209,7 @@ extension RejectContext {
       hint: "use the upsurge that wrote them, or a newer one")
   }
 
-  private static func fault(_ key: String) -> UpsurgeError {
+  static func fault(_ key: String) -> UpsurgeError {
     UpsurgeError(
       .badInput, "the line that says how the rejects were read cannot be understood: see its \"\(key)\"",
       hint: "put back the line as upsurge load \(.rejects) wrote it")

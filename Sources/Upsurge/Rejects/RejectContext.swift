@@ -24,6 +24,8 @@ package struct RejectContext: Sendable, Equatable {
   package var keepsSpelling = false
   /// Columns of the key whose texts are taken for numbers, however they are written.
   var consentedColumns: [String] = []
+  /// The SQL that makes rows of the fields.
+  package var shaping: Shaping?
   var blobEncoding: BlobEncoding?
   /// The folder of `--blob-folder`, from the root; nil for that of the input.
   var blobFolder: String?
@@ -34,6 +36,17 @@ package struct RejectContext: Sendable, Equatable {
 }
 
 extension RejectContext {
+  /// Computed columns and a filter, as the load has had them.
+  package struct Shaping: Sendable, Equatable {
+    var computed: [LoadOptions.ComputedColumn]
+    var filter: String?
+    /// The names of all fields of a CSV record; empty for JSON, whose records name theirs.
+    var fieldNames: [String]
+
+    /// All that is SQL.
+    package var expressions: [String] { computed.map(\.sql) + (filter.map { [$0] } ?? []) }
+  }
+
   /// What becomes of values whose spelling their column would change.
   package var spellingPolicy: ColumnTarget.SpellingPolicy { keepsSpelling ? .reject : .warn }
 
@@ -60,6 +73,11 @@ extension RejectContext {
     consentedColumns = options.table.consentedColumns.filter { name in
       key.contains { SQLName.isSame($0, name) }
     }
+    shaping =
+      options.shapesRecords
+      ? Shaping(
+        computed: options.table.computedColumns, filter: options.input.filter, fieldNames: source.headerNames)
+      : nil
     blobEncoding = options.table.blobEncoding
     blobFolder = options.table.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.table.foreignKeys

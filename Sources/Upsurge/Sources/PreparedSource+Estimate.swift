@@ -38,6 +38,10 @@ extension PreparedSource {
         try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
       case .json(var parser):
         try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
+      case .shapedCSV(var parser):
+        try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
+      case .shapedJSON(var parser):
+        try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
       }
     } catch {
       // What is wrong with the input is said when it is loaded.

@@ -27,14 +27,30 @@ extension PreparedSource {
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options) }
+    if let declared { return try withComputed(selected(declared, options: options), options: options) }
     return try inferFromRecords(options: options).found
+  }
+
+  /// The columns that a database has declared, and those that SQL makes of them, by what the sample shows.
+  private func withComputed(
+    _ declared: [InferredColumn], options: LoadOptions
+  ) throws(UpsurgeError) -> [InferredColumn] {
+    let names = options.table.computedColumns.map(\.name)
+    if names.isEmpty { return declared }
+    let found = try inferFromRecords(options: options).found
+    let computed = names.compactMap { name in found.first { SQLName.isSame($0.name, name) } }
+    return declared.filter { column in !names.contains { SQLName.isSame($0, column.name) } } + computed
+  }
+
+  /// The columns that the sample shows.
+  func sampleColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    try inferFromSample(options: options).found
   }
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options) }
+    if let declared { return try withComputed(selected(declared, options: options), options: options) }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
     return pass.found
@@ -53,13 +69,7 @@ extension PreparedSource {
       return try inferAndRewind(
         options: options, isFirstBatchEnough: false, why: "\(.infer, "full") reads the input twice")
     }
-    var rest = opened.sample[...]
-    let columns = try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
-      let count = min(buffer.count, rest.count)
-      rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-      rest = rest.dropFirst(count)
-      return count
-    }
+    let columns = try inferFromSample(options: options)
     if columns.hasRecords || opened.isSampleWhole || (!opened.isSeekable && !columns.found.isEmpty) {
       return columns
     }
@@ -67,6 +77,16 @@ extension PreparedSource {
     return try inferAndRewind(
       options: options, isFirstBatchEnough: true,
       why: "its first record is larger than the MiB that is looked at first")
+  }
+
+  private func inferFromSample(options: LoadOptions) throws(UpsurgeError) -> Pass {
+    var rest = opened.sample[...]
+    return try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
+      let count = min(buffer.count, rest.count)
+      rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+      rest = rest.dropFirst(count)
+      return count
+    }
   }
 
   /// Reads the source beyond the sample and starts it again.
@@ -119,6 +139,12 @@ extension PreparedSource {
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
     case .json(var parser):
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
+      pass.found = inferred(parser.columns, inference, options)
+    case .shapedCSV(var parser):
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
+      pass.found = inferred(parser.columns, inference, options)
+    case .shapedJSON(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
     }

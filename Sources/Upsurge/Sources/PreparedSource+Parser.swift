@@ -2,6 +2,8 @@
 package enum SourceParser {
   case csv(CSVParser)
   case json(JSONParser)
+  case shapedCSV(ShapedParser<CSVParser>)
+  case shapedJSON(ShapedParser<JSONParser>)
 }
 
 extension PreparedSource {
@@ -22,6 +24,12 @@ extension PreparedSource {
     case .json(var parser):
       if let state { try parser.resume(from: state) }
       return .json(parser)
+    case .shapedCSV(var parser):
+      if let state { try parser.resume(from: state) }
+      return .shapedCSV(parser)
+    case .shapedJSON(var parser):
+      if let state { try parser.resume(from: state) }
+      return .shapedJSON(parser)
     }
   }
 
@@ -39,6 +47,11 @@ extension PreparedSource {
       {
         columns.add(column)
       }
+      if options.shapesRecords {
+        let names = ShapedSource.names([], options: options)
+        try addMissing(names, columns: &columns, table: table, options: options)
+        return .shapedJSON(try shapedParser(format, columns: columns, table: table, options: options))
+      }
       return .json(
         JSONParser(
           dialect: jsonDialect(format, options: options), file: opened.name,
@@ -52,6 +65,12 @@ extension PreparedSource {
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(
         of: sniffed.headerNames, file: opened.name)
+      if options.shapesRecords {
+        let all = ShapedSource.names(names, options: options)
+        try addMissing(all, columns: &columns, table: table, options: options)
+        return .shapedCSV(
+          try shapedParser(sniffed, names: names, columns: columns, table: table, options: options))
+      }
       try addMissing(names, columns: &columns, table: table, options: options)
       let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
       var parser = CSVParser(
@@ -59,18 +78,23 @@ extension PreparedSource {
         header: sniffed.header,
         extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
         blobs: blobs(for: table, options: options))
-      if opened.encoding != .utf8 {
-        parser.encodingName = opened.encoding.rawValue
-      } else {
-        parser.beginsAsUTF8 = opened.sample.withUnsafeBufferPointer(CSVParser.beginsAsUTF8)
-      }
+      mark(&parser)
       return .csv(parser)
+    }
+  }
+
+  /// Tells a parser what is known of the text's encoding.
+  func mark(_ parser: inout CSVParser) {
+    if opened.encoding != .utf8 {
+      parser.encodingName = opened.encoding.rawValue
+    } else {
+      parser.beginsAsUTF8 = opened.sample.withUnsafeBufferPointer(CSVParser.beginsAsUTF8)
     }
   }
 
   /// The columns for a parser of rows. Days and times of a database are texts by their own type, so that a column that is declared
   /// as theirs is not one of numbers.
-  private func asDeclared(_ targets: [ColumnTarget]) -> [ColumnTarget] {
+  func asDeclared(_ targets: [ColumnTarget]) -> [ColumnTarget] {
     guard let declared else { return targets }
     let moments = Set(
       declared.filter { $0.declaredType.map(Self.isMoment) ?? false }.map { SQLName.folded($0.name) })
@@ -86,7 +110,7 @@ extension PreparedSource {
     declaredType.hasPrefix("DATE") || declaredType.hasPrefix("TIME")
   }
 
-  private func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
+  func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
     var dialect = options.input.dialect(of: format)
     dialect.jsonPath = options.input.jsonPath
     dialect.allowsSequence = true
@@ -108,7 +132,7 @@ extension PreparedSource {
   }
 
   /// How text in BLOB columns is decoded; while types are looked for, text is text.
-  private func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
+  func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
     guard let encoding = options.table.blobEncoding, !table.isForInference else { return nil }
     return BlobDecoding(
       encoding: encoding,
