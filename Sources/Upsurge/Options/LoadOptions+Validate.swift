@@ -90,7 +90,7 @@ extension LoadOptions.Table {
     var seen: Set<String> = []
     for column in computedColumns {
       if column.name.isEmpty || column.name.utf8.contains(0) {
-        throw UpsurgeError(.usage, "\(.let) takes the name of a column", hint: "\(.let, "'total=price*qty'")")
+        throw UpsurgeError(.usage, "\(.let) takes the name of a column")
       }
       if !seen.insert(SQLName.folded(column.name)).inserted {
         throw UpsurgeError(

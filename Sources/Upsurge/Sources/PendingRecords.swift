@@ -85,7 +85,6 @@ struct PendingRecords {
           file: file, record: first.number, line: first.line,
           byte: batch.origin.sourceOffset + UInt64(Int(first.arenaOffset) - shift)),
         reason: "the record's values are larger than the \(limit) bytes of a quarter of \(.memory)",
-        hint: "a larger \(.memory) has room for them",
         raw: UnsafeBufferPointer(start: start, count: Int(first.byteCount))))
     records = records.dropFirst()
     let following = records.first

@@ -146,7 +146,12 @@ extension PreparedSource {
       pass.found = inferred(parser.columns, inference, options)
     case .shapedJSON(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
-      pass.found = inferred(parser.columns, inference, options)
+      // Keys come one by one, and computed columns are known before the first.
+      let found = inferred(parser.columns, inference, options)
+      let isComputed = { (column: InferredColumn) in
+        options.table.computedColumns.contains { SQLName.isSame($0.name, column.name) }
+      }
+      pass.found = found.filter { !isComputed($0) } + found.filter(isComputed)
     }
     return pass
   }

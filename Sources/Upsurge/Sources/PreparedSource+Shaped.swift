@@ -22,7 +22,10 @@ extension PreparedSource {
   }
 
   private func shaped(columns: ColumnRegistry, table: TableFacts, options: LoadOptions) -> ShapedSource {
-    ShapedSource(
+    var table = table
+    // An empty file has no fields, and lacks none.
+    if isBlank { table.mayLackFields = true }
+    return ShapedSource(
       file: opened.name, options: options, table: table, columns: columns,
       blobs: blobs(for: table, options: options),
       cancellation: opened.cancellation)

@@ -47,12 +47,30 @@ struct RecordSQLCheck {
     }
     let spoken = candidates(fragment)
     if let message = try refusal(of: sql, over: spoken) { throw refused(option, message) }
+    if let name = hiddenRowid(fragment, spoken) { throw refused(option, "no such column: \(name)") }
     try checkComparisons(fragment, spoken, option)
     var needed: [Int] = []
-    for field in spoken where try refusal(of: sql, over: spoken.filter { $0 != field }) != nil {
-      needed.append(field)
+    for field in spoken {
+      // Of a row without such a column, these names are NULL.
+      var isNeeded = Self.rowidNames.contains(SQLName.folded(names[field]))
+      if !isNeeded { isNeeded = try refusal(of: sql, over: spoken.filter { $0 != field }) != nil }
+      if isNeeded { needed.append(field) }
     }
     return needed
+  }
+
+  private static let rowidNames: Set = ["rowid", "oid", "_rowid_"]
+
+  /// A name of the rowid that no field has; SQLite takes it for that of a row which has none.
+  private func hiddenRowid(_ fragment: SQLFragment, _ spoken: [Int]) -> String? {
+    let known = Set(spoken.map { SQLName.folded(names[$0]) })
+    let tokens = fragment.tokens
+    for (index, token) in tokens.enumerated()
+    where token.isName && (index == 0 || !tokens[index - 1].isMark(".")) {
+      let name = SQLName.folded(token.text)
+      if Self.rowidNames.contains(name), !known.contains(name) { return token.text }
+    }
+    return nil
   }
 
   /// The fields whose names stand in the text, as far as SQLite can know them.
@@ -77,10 +95,8 @@ struct RecordSQLCheck {
       names.prefix(50).joined(separator: ", ") + (names.count > 50 ? ", and \(names.count - 50) more" : "")
     return UpsurgeError(
       .usage, "the SQL of \(saying: option.said) cannot be compiled: \(message.escapedForTerminal)",
-      hint: names.isEmpty
-        ? "give one expression over the record's fields"
-        : "the fields are: \(shown.escapedForTerminal); tables, aggregates and windows are not for one record"
-    )
+      hint:
+        "the fields are: \(shown.escapedForTerminal); tables, aggregates and windows are not for one record")
   }
 
   /// A text that is compared with a number as it stands would be compared letter by letter.
@@ -103,30 +119,44 @@ struct RecordSQLCheck {
     }
   }
 
-  /// What stands on both sides of `<`, `>`, `<=`, `>=`, alone.
+  /// What stands alone on both sides of `<`, `>`, `<=`, `>=`: a name, or a number with its sign and fraction.
   private static func comparisons(_ tokens: [SQLScanner.Token]) -> [(SQLScanner.Token, SQLScanner.Token)] {
     var found: [(SQLScanner.Token, SQLScanner.Token)] = []
-    for (index, token) in tokens.enumerated() where token.isMark("<") || token.isMark(">") {
-      let isShift =
-        tokens[..<index].last?.text == token.text || tokens[(index + 1)...].first?.text == token.text
-      let isArrow = tokens[..<index].last.map { $0.isMark("-") || $0.isMark("<") || $0.isMark(">") } ?? true
-      if isShift || isArrow || index == 0 { continue }
+    for index in tokens.indices where tokens[index].isMark("<") || tokens[index].isMark(">") {
       var next = index + 1
-      if next < tokens.count, tokens[next].isMark("=") { next += 1 }
-      guard next < tokens.count, !tokens[next].isMark(">") else { continue }
+      guard index > 0, next < tokens.count else { continue }
+      // `<<`, `>>`, `<>`, `->` and `->>` are no such comparisons.
+      if [tokens[index - 1], tokens[next]].contains(where: {
+        ["<", ">", "-"].contains($0.text) && $0.kind == .mark
+      }) {
+        guard tokens[next].isMark("-"), !["<", ">", "-"].contains(tokens[index - 1].text) else { continue }
+      }
+      if tokens[next].isMark("=") { next += 1 }
+      if next < tokens.count, tokens[next].isMark("-") || tokens[next].isMark("+") { next += 1 }
+      guard next < tokens.count else { continue }
+      let right = tokens[next]
+      next += Self.isFraction(tokens, from: next) ? 3 : 1
+      var before = index - 1
+      let left = tokens[before]
+      before -= before >= 2 && Self.isFraction(tokens, from: before - 2) ? 3 : 1
       // Where more belongs to a side, it may well be a number.
-      let before = index >= 2 ? tokens[index - 2] : nil
-      let after = next + 1 < tokens.count ? tokens[next + 1] : nil
-      if Self.binds(before) || Self.binds(after) { continue }
-      found.append((tokens[index - 1], tokens[next]))
+      if before >= 0 && Self.binds(tokens[before]) || next < tokens.count && Self.binds(tokens[next]) {
+        continue
+      }
+      found.append((left, right))
     }
     return found
   }
 
+  /// Whether `5`, `.` and `5` stand there.
+  private static func isFraction(_ tokens: [SQLScanner.Token], from start: Int) -> Bool {
+    start + 2 < tokens.count && tokens[start].isNumber && tokens[start + 1].isMark(".")
+      && tokens[start + 2].isNumber
+  }
+
   /// Whether a token belongs to the operand beside it.
-  private static func binds(_ token: SQLScanner.Token?) -> Bool {
-    guard let token, token.kind == .mark else { return token.map { $0.isWord("COLLATE") } ?? false }
-    return !["(", ")", ","].contains(token.text)
+  private static func binds(_ token: SQLScanner.Token) -> Bool {
+    token.kind == .mark ? !["(", ")", ","].contains(token.text) : token.isWord("COLLATE")
   }
 }
 

@@ -4,4 +4,5 @@ enum HintTable {
     csvScenarios + csvDialectScenarios + doubtScenarios + optionScenarios + typeScenarios + schemaScenarios
     + jsonScenarios + encodingScenarios + inputScenarios + resumeScenarios + rejectScenarios
     + jobScenarios + mirrorScenarios + databaseScenarios + checkScenarios + keyScenarios + folderScenarios
+    + shapingScenarios
 }
