@@ -170,6 +170,8 @@ package struct RawRecordParser: ~Copyable {
   private mutating func shape() throws(UpsurgeError) {
     guard let shaper else { return }
     let fields = csv?.columns ?? json?.columns ?? []
+    // What the parser announces are fields.
+    batch.newColumns = []
     try shaper.shape(&batch, fields: fields)
     while batch.growth.wantedSpillByteCount > 0 {
       batch.growSpill()

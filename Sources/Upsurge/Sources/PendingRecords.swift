@@ -45,6 +45,8 @@ struct PendingRecords {
       return false
     }
     let shift = Int(batch.origin.sourceOffset - sourceOffset)
+    // It may be the batch that they were taken from, with more room now.
+    batch.isClosed = false
     batch.begin(columnCount: width)
     batch.spill.update(from: spill, count: spill.count)
     batch.spillByteCount = spill.count

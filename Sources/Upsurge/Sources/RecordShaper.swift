@@ -29,6 +29,8 @@ final class RecordShaper {
   private let results: UnsafeMutableBufferPointer<Cell>
 
   var pending = PendingRecords()
+  /// Cells of a shaped record of the batch in work: a column that comes later is one of the next batch.
+  private var rowWidth = 0
   /// Columns that no batch has announced yet.
   private var unannounced: [ColumnTarget] = []
   /// Records that came to nothing in the batch in work.
@@ -69,10 +71,11 @@ final class RecordShaper {
   /// - Parameter fields: the parser's columns.
   /// - Throws: `guardRefused` for a field that the table has no column for; the records before it are shaped.
   func shape(_ batch: inout Batch, fields: [ColumnTarget]) throws(UpsurgeError) {
-    if !batch.newColumns.isEmpty { batch.newColumns = [] }
-    if fields.count > fieldNames.count { adopt(fields) }
     let count = batch.recordCount
     let width = batch.columnCount
+    // Fields that the next batch begins with are none of this one.
+    if width > fieldNames.count { adopt(fields.prefix(width)) }
+    rowWidth = columns.count
     batch.newColumns += unannounced
     unannounced = []
     batch.recordCount = 0
@@ -141,7 +144,7 @@ final class RecordShaper {
       (made, madeByteCount) = ([], 0)
     }
     if let last { batch.filteredThrough = max(last, batch.filteredThrough ?? 0) }
-    batch.narrow(columnCount: columns.count)
+    if batch.recordCount > 0 { batch.narrow(columnCount: rowWidth) } else { batch.begin(columnCount: rowWidth) }
     converter.moveWarnings(to: &batch.warnings, file: file)
   }
 
@@ -170,7 +173,7 @@ final class RecordShaper {
       results[index] = sql.sql.value(of: index, asText: sql.isText[index], &batch, missing: &missing)
     }
     text.spillByteCount = batch.spillByteCount
-    let problem = convert(to: batch.cells + batch.recordCount * columns.count, &text, &missing, &batch)
+    let problem = convert(to: batch.cells + batch.recordCount * rowWidth, &text, &missing, &batch)
     if missing > 0 || problem != nil { batch.spillByteCount = spillMark }
     if missing > 0 { return .mustWait(missing: missing) }
     if let problem { return .refused(reject(problem, record, batch)) }
@@ -254,7 +257,7 @@ final class RecordShaper {
   // MARK: - Fields and columns
 
   /// Takes over fields that the parser has met.
-  private func adopt(_ fields: [ColumnTarget]) {
+  private func adopt(_ fields: ArraySlice<ColumnTarget>) {
     for field in fields.dropFirst(fieldNames.count) {
       unresolved.append(fieldNames.count)
       fieldNames.append(field.name)
@@ -292,6 +295,7 @@ final class RecordShaper {
       return true
     }
     batch.newColumns += added
+    rowWidth = columns.count
     return false
   }
 

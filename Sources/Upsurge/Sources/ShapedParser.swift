@@ -21,10 +21,14 @@ package struct ShapedParser<Base: RecordParser>: RecordParser {
       guard shaper.pending.giveBack(to: &batch, width: base.columns.count) else { return }
       return try shaper.shape(&batch, fields: base.columns)
     }
+    // What the parser announces are fields.
+    let announced = batch.newColumns
     do throws(UpsurgeError) { try base.parse(&batch, isFinal: isFinal) } catch {
+      batch.newColumns = announced
       try shaper.shape(&batch, fields: base.columns)
       throw error
     }
+    batch.newColumns = announced
     if batch.growth.wantedSpillByteCount > 0 && batch.recordCount == 0 { return }
     try shaper.shape(&batch, fields: base.columns)
   }
