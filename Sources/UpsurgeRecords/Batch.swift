@@ -94,6 +94,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// How large the parts of a batch are.
   package struct Sizes: Sendable {
     package var arenaByteCount: Int
+    /// What the spill has more than the arena, where values become longer than they are written.
+    package var extraSpillByteCount = 0
     package var cellCount: Int
     package var recordCount: Int
 
@@ -107,14 +109,16 @@ package struct Batch: ~Copyable, @unchecked Sendable {
       self.cellCount = cellCount
       self.recordCount = recordCount
     }
+
+    fileprivate var spillByteCount: Int { arenaByteCount + extraSpillByteCount }
   }
 
   package init(sizes: Sizes = .standard) {
     layout = Layout(sizes: sizes, isReserved: false)
     arenaCapacity = sizes.arenaByteCount
     arena = ArenaMemory.allocate(sizes.arenaByteCount)
-    spill = ArenaMemory.allocate(sizes.arenaByteCount)
-    spillCapacity = sizes.arenaByteCount
+    spill = ArenaMemory.allocate(sizes.spillByteCount)
+    spillCapacity = sizes.spillByteCount
     cellCapacity = sizes.cellCount
     cells = .allocate(capacity: sizes.cellCount)
     recordCapacity = sizes.recordCount
@@ -167,7 +171,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package mutating func reset() {
     let sizes = layout.sizes
     if arenaCapacity != sizes.arenaByteCount { replaceArena(capacity: sizes.arenaByteCount) }
-    if spillCapacity != sizes.arenaByteCount { replaceSpill(capacity: sizes.arenaByteCount) }
+    if spillCapacity != sizes.spillByteCount { replaceSpill(capacity: sizes.spillByteCount) }
     if cellCapacity > sizes.cellCount { replaceCells(capacity: sizes.cellCount) }
     growth.wantedSpillByteCount = 0
     growth.wantedRecordByteCount = 0
@@ -316,6 +320,22 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     UnsafeBufferPointer(
       start: (cell.isInSpill ? spill : arena) + Int(truncatingIfNeeded: cell.payload),
       count: Int(cell.byteCount))
+  }
+
+  /// Appends bytes to the spill, after those of the records, and makes room for them where it lacks.
+  /// - Returns: their offset.
+  package mutating func append(text bytes: [UInt8]) -> Int {
+    let offset = spillByteCount
+    if spillCapacity - offset < bytes.count {
+      let (old, capacity) = (spill, spillCapacity)
+      spillCapacity = offset + bytes.count
+      spill = ArenaMemory.allocate(spillCapacity)
+      spill.update(from: old, count: offset)
+      ArenaMemory.deallocate(old, capacity)
+    }
+    (spill + offset).update(from: bytes, count: bytes.count)
+    spillByteCount += bytes.count
+    return offset
   }
 
   private mutating func replaceCells(capacity: Int) {

@@ -8,7 +8,7 @@ extension LoadOptions {
     try transaction.validateMemory()
     try rejects.validate()
     try table.validateTypes()
-    try table.validateComputed()
+    try validateComputed()
     try transaction.validateCommits()
   }
 
@@ -31,8 +31,39 @@ extension LoadOptions {
   }
 }
 
+extension LoadOptions {
+  /// Each column has one value.
+  private func validateComputed() throws(UpsurgeError) {
+    var seen: Set<String> = []
+    for column in table.computedColumns {
+      let name = column.name.escapedForTerminal
+      if column.name.isEmpty || column.name.utf8.contains(0) {
+        throw UpsurgeError(.usage, "\(.let) takes the name of a column")
+      }
+      if !seen.insert(SQLName.folded(column.name)).inserted {
+        throw UpsurgeError(
+          .usage, "\(.let) names the column \(name) twice", hint: "put both into one expression")
+      }
+      if table.isAdded(column.name) {
+        throw UpsurgeError(
+          .usage, "the column \(name) is named by \(.let) and by \(.add)", hint: "leave out one of them")
+      }
+      if input.csv.ragged == .extra, SQLName.isSame(column.name, LoadOptions.Table.extraColumn) {
+        throw UpsurgeError(
+          .usage, "the column \(name) is named by \(.let), and \(.ragged, "extra") keeps surplus fields there",
+          hint: "leave out one of them")
+      }
+      if let mark = rules.softColumn, SQLName.isSame(column.name, mark) {
+        throw UpsurgeError(
+          .usage, "\(.let) fills the column \(name), which marks rows as gone: only the sweep may set it")
+      }
+    }
+  }
+}
+
 extension LoadOptions.Input {
   fileprivate func validate() throws(UpsurgeError) {
+    try values.validate()
     guard let jsonMap else { return }
     if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
       throw UpsurgeError(.usage, "\(.jsonMap) takes the name of a column", hint: "\(.jsonMap, "id")")
@@ -85,21 +116,6 @@ extension LoadOptions.Transaction {
 }
 
 extension LoadOptions.Table {
-  /// Each column has one value.
-  fileprivate func validateComputed() throws(UpsurgeError) {
-    var seen: Set<String> = []
-    for column in computedColumns {
-      if column.name.isEmpty || column.name.utf8.contains(0) {
-        throw UpsurgeError(.usage, "\(.let) takes the name of a column")
-      }
-      if !seen.insert(SQLName.folded(column.name)).inserted {
-        throw UpsurgeError(
-          .usage, "\(.let) names the column \(column.name.escapedForTerminal) twice",
-          hint: "put both into one expression")
-      }
-    }
-  }
-
   /// A type is words and at most two sizes, so that nothing else gets into the CREATE TABLE.
   fileprivate func validateTypes() throws(UpsurgeError) {
     let constraints: Set = [
@@ -130,6 +146,7 @@ extension LoadOptions.Table {
 
   /// Whether a word is one of letters, as `double` is, or of letters and numbers, as `int8` is.
   private func isTypeWord(_ word: Substring) -> Bool {
-    word.first?.isNumber == false && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+    word.first?.isNumber == false
+      && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 }

@@ -39,3 +39,11 @@ extension LoadOptions {
     return computed + (input.filter.map { "\nwhere \($0)" } ?? "")
   }
 }
+
+extension LoadOptions.Table {
+  /// Where `--ragged extra` keeps surplus fields.
+  static let extraColumn = "extra"
+
+  /// Whether SQL makes the values of a column.
+  func isComputed(_ column: String) -> Bool { computedColumns.contains { SQLName.isSame($0.name, column) } }
+}

@@ -45,6 +45,8 @@ package struct RawRecordParser: ~Copyable {
   private let file: String
   private let policy: JSONKeyPolicy
   private let blobs: BlobDecoding?
+  private let values: ValueReaders?
+  private let added: AddedCells
 
   /// - Parameters:
   ///   - file: the input from which the records came.
@@ -62,6 +64,9 @@ package struct RawRecordParser: ~Copyable {
         hint: "upsurge replay \(.blobFolder, "DIR"), where their files lie")
     }
     let registry = try Self.registry(context, place, rules)
+    let values = try ValueReaders(context.values)
+    var options = LoadOptions()
+    options.table.added = context.added
     let decoding = context.blobEncoding.map {
       BlobDecoding(
         encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file, given: blobFolder) : nil,
@@ -86,7 +91,8 @@ package struct RawRecordParser: ~Copyable {
           dialect: dialect, file: file, columns: registry.targets,
           slotOfField: fields.map { name in name.flatMap { registry.slot(named: $0) } },
           extraSlot: dialect.ragged == .extra ? registry.slot(named: PreparedSource.extraColumn) : nil,
-          blobs: decoding))
+          blobs: decoding, values: values,
+          slotsFilledLater: Set(context.added.keys.compactMap { registry.slot(named: $0) })))
     case .json(let dialect, _, _, _):
       var lines = dialect
       lines.format = .ndjson
@@ -96,12 +102,14 @@ package struct RawRecordParser: ~Copyable {
       } else {
         parsers = Parsers(
           json: JSONParser(
-            dialect: lines, file: file, columns: registry.targets, policy: policy, blobs: decoding))
+            dialect: lines, file: file, columns: registry.targets, policy: policy, blobs: decoding,
+            values: values))
       }
     }
     (csv, json, shaper, shaped) = (parsers.csv, parsers.json, parsers.shaper, source)
-    (self.context, self.file, self.policy, blobs) = (context, file, policy, decoding)
+    (self.context, self.file, self.policy, blobs, self.values) = (context, file, policy, decoding, values)
     columns = registry.targets
+    added = AddedCells(options, columns: registry, file: file, isJSON: context.isJSON, startedAt: "", now: "")
     batch = Batch(sizes: Batch.Sizes(arenaByteCount: 64 << 10, cellCount: 1 << 10, recordCount: 64))
   }
 
@@ -146,6 +154,7 @@ package struct RawRecordParser: ~Copyable {
     batch.records[0].number = record.position.record ?? 0
     batch.records[0].line = record.position.line ?? 0
     batch.origin.sourceOffset = (record.position.byte ?? 0) &- start
+    if !added.isEmpty { added.fill(&batch, file: file) }
     return .record
   }
 
@@ -233,7 +242,8 @@ package struct RawRecordParser: ~Copyable {
       (json, shaper) = try shaped.json(dialect, targets: columns, known: [])
       return
     }
-    json = JSONParser(dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs)
+    json = JSONParser(
+      dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs, values: values)
   }
 
   /// Whether records have come to have more columns than the first.
@@ -265,6 +275,9 @@ package struct RawRecordParser: ~Copyable {
       }
     } else {
       for target in known.targets { registry.add(target) }
+    }
+    for name in context.added.keys.sorted() where registry.slot(named: name) == nil {
+      registry.add(try target(name, place, rules, context.contract, known))
     }
     for name in columns(of: rules, place) where registry.slot(named: name) == nil {
       if let slot = known.slot(named: name) { registry.add(known.targets[slot]) }
@@ -327,6 +340,8 @@ extension ShapedSource {
     var options = LoadOptions()
     options.table.computedColumns = shaping.computed
     options.input.filter = shaping.filter
+    options.input.values = context.values
+    options.table.added = context.added
     options.transaction.memory = ByteSize(4 * byteLimit)
     if case .json(_, _, let wanted, let renames) = context.layout {
       (options.table.columns, options.table.renames) = (wanted ?? [], renames)
@@ -337,7 +352,8 @@ extension ShapedSource {
     facts.leavesOutUnknown = rules.mode == .delete && context.contract != .quarantine
     facts.mayLackFields = true
     self.init(
-      file: file, options: options, table: facts, columns: columns, blobs: blobs, cancellation: nil)
+      file: file, options: options, table: facts, columns: columns, blobs: blobs, cancellation: nil,
+      numberFields: Set(shaping.numberFields.map(SQLName.folded)))
   }
 }
 

@@ -21,15 +21,28 @@ extension RejectContext {
       out.strings(consentedColumns)
     }
     if let shaping { Self.write(shaping, to: &out) }
+    if !added.isEmpty {
+      out.key("add")
+      out.beginObject()
+      for (column, value) in added.sorted(by: { $0.key < $1.key }) { out.member(column, value.text) }
+      out.endObject()
+    }
+    if !values.isEmpty { Self.write(values, to: &out) }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
     if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
     if triggers != .run { out.member("triggers", triggers.rawValue) }
     if let folder { out.member(Self.folderKey, folder) }
+    Self.write(layout, to: &out)
+    out.endObject()
+    return out.text
+  }
+
+  private static func write(_ layout: Layout, to out: inout JSONText) {
     switch layout {
     case .csv(let dialect, let fields):
       out.member("format", "csv")
-      Self.write(dialect, to: &out)
+      write(dialect, to: &out)
       out.key("fields")
       out.beginArray()
       for field in fields {
@@ -61,8 +74,6 @@ extension RejectContext {
         out.member("json_nan", nonFinite.rawValue)
       }
     }
-    out.endObject()
-    return out.text
   }
 
   private static func write(_ dialect: CSVDialect, to out: inout JSONText) {
@@ -113,6 +124,11 @@ extension RejectContext {
     contract = try Self.word(json, "contract") ?? .freeze
     keepsSpelling = json["spelling"]?.text == "keep"
     consentedColumns = try Self.names(json, "numbers") ?? []
+    for member in try Self.members(json, "add") {
+      guard let text = member.value.text else { throw Self.fault("add") }
+      added[member.name] = AddedValue(text: text)
+    }
+    if let given = json["values"] { values = try Self.values(given) }
     blobEncoding = try Self.word(json, "blob")
     blobFolder = json["blob_folder"]?.text
     foreignKeys = try Self.word(json, "foreign_keys") ?? .auto
@@ -194,7 +210,7 @@ extension RejectContext {
     return names
   }
 
-  private static func word<Word: RawRepresentable<String>>(
+  static func word<Word: RawRepresentable<String>>(
     _ json: JSONValue, _ key: String
   ) throws(UpsurgeError) -> Word? {
     guard let value = json[key] else { return nil }

@@ -14,6 +14,10 @@ extension RejectContext {
       out.key("names")
       out.strings(shaping.fieldNames)
     }
+    if !shaping.numberFields.isEmpty {
+      out.key("number_fields")
+      out.strings(shaping.numberFields)
+    }
   }
 
   /// - Throws: `badInput` for what is no such SQL.
@@ -29,6 +33,8 @@ extension RejectContext {
     let filter = json["where"]?.text
     if filter == nil && json["where"] != nil { throw fault("where") }
     if computed.isEmpty && filter == nil { return nil }
-    return Shaping(computed: computed, filter: filter, fieldNames: try names(json, "names") ?? [])
+    return Shaping(
+      computed: computed, filter: filter, fieldNames: try names(json, "names") ?? [],
+      numberFields: try names(json, "number_fields") ?? [])
   }
 }

@@ -26,6 +26,10 @@ package struct RejectContext: Sendable, Equatable {
   var consentedColumns: [String] = []
   /// The SQL that makes rows of the fields.
   package var shaping: Shaping?
+  /// Columns that no field fills. What the run's beginning is, is a text already.
+  var added: [String: AddedValue] = [:]
+  /// How values are written, by column.
+  var values = ValueFormats()
   var blobEncoding: BlobEncoding?
   /// The folder of `--blob-folder`, from the root; nil for that of the input.
   var blobFolder: String?
@@ -36,12 +40,17 @@ package struct RejectContext: Sendable, Equatable {
 }
 
 extension RejectContext {
+  /// Whether records name their columns themselves.
+  var isJSON: Bool { if case .json = layout { true } else { false } }
+
   /// Computed columns and a filter, as the load has had them.
   package struct Shaping: Sendable, Equatable {
     var computed: [LoadOptions.ComputedColumn]
     var filter: String?
     /// The names of all fields of a CSV record; empty for JSON, whose records name theirs.
     var fieldNames: [String]
+    /// Fields of CSV whose values are read as numbers though no column of their own says so.
+    var numberFields: [String] = []
 
     /// All that is SQL.
     package var expressions: [String] { computed.map(\.sql) + (filter.map { [$0] } ?? []) }
@@ -55,15 +64,20 @@ extension RejectContext {
   var identity: UInt64 {
     var context = self
     (context.rules, context.contract, context.keepsSpelling) = ("{}", .freeze, false)
-    context.consentedColumns = []
+    // It changes no row by itself, and is another one each night.
+    (context.consentedColumns, context.added) = ([], [:])
     return Array(context.text.utf8).withUnsafeBytes { ContentHash.hash($0) }
   }
 
   /// The context of one source.
-  /// - Parameter columns: the run's columns, those of this source included.
+  /// - Parameters:
+  ///   - columns: the run's columns, those of this source included.
+  ///   - startedAt: when the run began; `now` is when this part of it did.
   init(
-    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions
+    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions, startedAt: String = "",
+    now: String = ""
   ) throws(UpsurgeError) {
+    added = options.table.added.mapValues { $0 == .run ? .text(startedAt) : $0 == .now ? .text(now) : $0 }
     let facts = table.facts
     self.table = table.lookupName
     rules = RulesText.encode(table.rules(for: columns.targets))
@@ -76,8 +90,10 @@ extension RejectContext {
     shaping =
       options.shapesRecords
       ? Shaping(
-        computed: options.table.computedColumns, filter: options.input.filter, fieldNames: source.headerNames)
+        computed: options.table.computedColumns, filter: options.input.filter, fieldNames: source.headerNames,
+        numberFields: try source.numberFields(for: facts, options: options).sorted())
       : nil
+    values = options.input.values
     blobEncoding = options.table.blobEncoding
     blobFolder = options.table.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.table.foreignKeys
@@ -131,7 +147,7 @@ package final class RejectContexts: Sendable {
 
   /// What shows whether records of two deliveries with the same bytes are the same record: how they are read, and from
   /// where; 0 for a source that nobody noted.
-  func identity(of name: String) -> UInt64 {
+  package func identity(of name: String) -> UInt64 {
     entries.withLock {
       guard let entry = $0[name] else { return 0 }
       if let identity = entry.identity { return identity }

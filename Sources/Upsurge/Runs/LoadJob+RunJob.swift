@@ -51,6 +51,7 @@ extension LoadOptions.Input {
     if duplicateKeys != .lastWins { list.append(Option(.duplicateKeys, "\(duplicateKeys)")) }
     if let filter { list.append(Option(.where, filter)) }
     if jsonNaN != .reject { list.append(Option(.jsonNaN, jsonNaN.rawValue)) }
+    list += values.words.map { Option($0.term, $0.value) }
     return list
   }
 }
@@ -65,6 +66,7 @@ extension LoadOptions.Table {
     }
     for column in computedColumns { list.append(Option(.let, "\(column.name)=\(column.sql)")) }
     if let blobEncoding { list.append(Option(.blob, "\(blobEncoding)")) }
+    list += addedColumns.map { Option(.add, "\($0.name)=\($0.value.text)") }
     return list
   }
 

@@ -14,7 +14,9 @@ extension PreparedSource {
   }
 
   /// Records in the sample; 0 when it cannot be parsed.
-  private func sampleRecordCount(options: LoadOptions) -> Int {
+  private func sampleRecordCount(options given: LoadOptions) -> Int {
+    var options = given
+    options.table.inference = .sample
     let pool = BatchPool(
       count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0)

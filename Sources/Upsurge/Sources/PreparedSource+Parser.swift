@@ -36,6 +36,8 @@ extension PreparedSource {
   private func makeParserAtStart(
     columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
   ) throws(UpsurgeError) -> SourceParser {
+    // What a table has as numbers is known only when there is one.
+    let values = try ValueReaders(options.input.values, readsNumbers: !table.isForInference)
     switch shape {
     case .json(let format):
       try checkWrapper(for: table)
@@ -50,40 +52,58 @@ extension PreparedSource {
       if options.shapesRecords {
         let names = ShapedSource.names([], options: options)
         try addMissing(names, columns: &columns, table: table, options: options)
+        try addColumns(options, to: &columns, table: table, file: opened.name)
         return .shapedJSON(try shapedParser(format, columns: columns, table: table, options: options))
       }
-      return .json(
-        JSONParser(
-          dialect: jsonDialect(format, options: options), file: opened.name,
-          columns: asDeclared(columns.targets),
-          policy: JSONKeyPolicy(
-            unknown: table.unknownKeys,
-            wanted: options.table.columns.isEmpty ? nil : options.table.columns,
-            renames: options.table.renames,
-            mark: table.isForInference ? nil : options.rules.softColumn),
-          blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
+      try addColumns(options, to: &columns, table: table, file: opened.name)
+      var parser = JSONParser(
+        dialect: jsonDialect(format, options: options), file: opened.name,
+        columns: asDeclared(columns.targets),
+        policy: JSONKeyPolicy(
+          unknown: table.unknownKeys,
+          wanted: options.table.columns.isEmpty ? nil : options.table.columns,
+          renames: options.table.renames,
+          mark: table.isForInference ? nil : options.rules.softColumn),
+        blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit, values: values)
+      parser.columnCountFilledLater = Self.addedSlots(options, columns, table).count
+      return .json(parser)
     case .csv(let sniffed):
-      let names = try FieldSelection(options: options).columnNames(
-        of: sniffed.headerNames, file: opened.name)
-      if options.shapesRecords {
-        let all = ShapedSource.names(names, options: options)
-        try addMissing(all, columns: &columns, table: table, options: options)
-        return .shapedCSV(
-          try shapedParser(sniffed, names: names, columns: columns, table: table, options: options))
-      }
-      try addMissing(names, columns: &columns, table: table, options: options)
-      let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
-      var parser = CSVParser(
-        dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
-        header: sniffed.header,
-        extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
-        blobs: blobs(for: table, options: options))
-      mark(&parser)
-      return .csv(parser)
+      return try csvParser(sniffed, columns: &columns, table: table, options: options, values: values)
     }
   }
 
-  /// Tells a parser what is known of the text's encoding.
+  private func csvParser(
+    _ sniffed: CSVSniffResult, columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions,
+    values: ValueReaders?
+  ) throws(UpsurgeError) -> SourceParser {
+    let selection = FieldSelection(options: options)
+    let names = try selection.columnNames(of: sniffed.headerNames, file: opened.name)
+    let isShaped = options.shapesRecords
+    try selection.checkFormats(
+      options.input.values, against: isShaped ? ShapedSource.formatNames(names, sniffed.headerNames) : names,
+      file: opened.name)
+    try selection.checkAdded(options.table, against: names, file: opened.name)
+    try addKnown(options, to: &columns, table: table)
+    try addMissing(
+      isShaped ? ShapedSource.names(names, options: options) : names, columns: &columns, table: table,
+      options: options)
+    try addColumns(options, to: &columns, table: table, file: opened.name)
+    if isShaped {
+      return .shapedCSV(
+        try shapedParser(sniffed, names: names, columns: columns, table: table, options: options))
+    }
+    let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
+    var parser = CSVParser(
+      dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
+      header: sniffed.header,
+      extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
+      blobs: blobs(for: table, options: options), values: values,
+      slotsFilledLater: Self.addedSlots(options, columns, table))
+    mark(&parser)
+    return .csv(parser)
+  }
+
+  /// Says to a parser what is known of the text's encoding.
   func mark(_ parser: inout CSVParser) {
     if opened.encoding != .utf8 {
       parser.encodingName = opened.encoding.rawValue
@@ -141,7 +161,7 @@ extension PreparedSource {
   }
 
   /// Where `--ragged extra` keeps surplus fields.
-  static let extraColumn = "extra"
+  static let extraColumn = LoadOptions.Table.extraColumn
 
   private func addMissing(
     _ names: [String?], columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions

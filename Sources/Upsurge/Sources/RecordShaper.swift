@@ -19,6 +19,10 @@ final class RecordShaper {
   private let sql: ComputedColumns
   /// The parsed cell of each field that the SQL speaks of; nil where no record has had it.
   private var sqlCells: [Int?]
+  /// Parsed cells whose strings of JSON were read as numbers.
+  private let readNumbers: Set<Int>
+  /// Columns that no field fills, and somebody else does.
+  private let filledLaterCount: Int
   private var converter: FieldConverter
   private let newFields: NewFieldRules?
   private let file: String
@@ -40,12 +44,15 @@ final class RecordShaper {
   /// - Parameters:
   ///   - fields: the names of the fields, in the order of the parsed cells.
   ///   - slots: the column of each; one without a column is looked at again when a record has it, where `newFields` says how.
+  ///   - readNumbers: the fields whose strings of JSON were read as numbers.
+  ///   - filledLaterCount: how many columns are filled when records are shaped.
   init(
     _ sql: ComputedColumns, fields: [String], slots: [Int?], converter: FieldConverter,
-    newFields: NewFieldRules?,
-    file: String
+    newFields: NewFieldRules?, file: String, readNumbers: Set<Int> = [], filledLaterCount: Int = 0
   ) {
     self.sql = sql
+    self.readNumbers = readNumbers
+    self.filledLaterCount = filledLaterCount
     self.converter = converter
     self.newFields = newFields
     self.file = file
@@ -154,7 +161,12 @@ final class RecordShaper {
   private func shape(_ record: Int, _ batch: inout Batch) throws(UpsurgeError) -> RecordOutcome {
     var text = FieldConverter.Text(batch)
     for place in 0..<sqlCells.count {
-      values[place] = sqlCells[place].map { converter.value(ofField: row[$0], text) } ?? .absent
+      guard let cell = sqlCells[place] else {
+        values[place] = .absent
+        continue
+      }
+      values[place] = converter.value(
+        ofField: row[cell], text, isReadNumber: !readNumbers.isEmpty && readNumbers.contains(cell))
     }
     guard let start = values.baseAddress else { return .stored }
     switch sql.sql.evaluate(start, batch) {
@@ -214,7 +226,7 @@ final class RecordShaper {
         return problem
       }
     }
-    if filledCount < columns.count { batch.hasAbsentCells = true }
+    if filledCount + filledLaterCount < columns.count { batch.hasAbsentCells = true }
     return nil
   }
 

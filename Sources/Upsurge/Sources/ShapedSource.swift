@@ -10,6 +10,8 @@ struct ShapedSource {
   /// How text in BLOB columns is decoded.
   let blobs: BlobDecoding?
   let cancellation: ReadCancellation?
+  /// Fields whose values are numbers, where no column of their own says so; the names are folded.
+  var numberFields: Set<String> = []
 
   private var computed: [LoadOptions.ComputedColumn] { options.table.computedColumns }
 
@@ -17,6 +19,16 @@ struct ShapedSource {
   static func names(_ names: [String?], options: LoadOptions) -> [String?] {
     let known = Set(names.compactMap { $0.map(SQLName.folded) })
     return names + options.table.computedColumns.map(\.name).filter { !known.contains(SQLName.folded($0)) }
+  }
+
+  /// The name by which options speak of the values of each field: that of its column or, where it is left out, its own. A field
+  /// whose own name is another one's column has none that anybody could give.
+  static func formatNames(_ names: [String?], _ fields: [String]) -> [String] {
+    let known = Set(names.compactMap { $0.map(SQLName.folded) })
+    return zip(names, fields).enumerated().map { index, pair in
+      if let name = pair.0 { return name }
+      return known.contains(SQLName.folded(pair.1)) ? "\(pair.1) (field \(index + 1))" : pair.1
+    }
   }
 
   /// A parser of CSV fields as they are written, and what makes records of them.
@@ -42,19 +54,23 @@ struct ShapedSource {
       fields.append(NewFieldRules.padding(index))
       slots.append(nil)
     }
+    let formatNames = Self.formatNames(names, Array(fields.prefix(fieldCount)))
     let parsed = fields.enumerated().map { index, field in
-      ColumnTarget(
-        name: slots[index].map { columns.targets[$0].name } ?? field, affinity: .none, spellingPolicy: .warn)
+      let name = slots[index].map { columns.targets[$0].name }
+      var target = ColumnTarget(
+        name: name ?? (index < fieldCount ? formatNames[index] : field), affinity: .none, spellingPolicy: .warn)
+      target.isDecimal = index < fieldCount && isNumber(fields[index], slot: slots[index], column: names[index])
+      return target
     }
+    let values = try ValueReaders(options.input.values)
     let parser = CSVParser(
       dialect: dialect, file: file, columns: parsed, slotOfField: (0..<fieldCount).map { $0 }, header: header,
-      extraSlot: extraSlot, spareCount: spareCount)
+      extraSlot: extraSlot, values: values, slotsFilledLater: Set(parsed.indices.suffix(spareCount)))
     let converter = FieldConverter(
-      columns: columns.targets, isJSON: false, keepsQuotedEmpty: dialect.quotedEmpty == .text, blobs: blobs)
-    return (
-      parser,
-      RecordShaper(sql, fields: fields, slots: slots, converter: converter, newFields: nil, file: file)
-    )
+      columns: columns.targets, isJSON: false,
+      keepsQuotedEmpty: dialect.quotedEmpty == .text && dialect.bareEmpty == .null, blobs: blobs,
+      formats: options.input.values)
+    return (parser, shaper(sql, fields: fields, slots: slots, converter: converter, newFields: nil))
   }
 
   /// A parser of JSON fields as they are written, and what makes records of them.
@@ -81,18 +97,48 @@ struct ShapedSource {
       slots.append(nil)
     }
     let wanted = options.table.columns.isEmpty ? nil : options.table.columns + sql.fieldNames
+    let parsed = fields.enumerated().map { index, field in
+      var target = ColumnTarget(name: field, affinity: .text, spellingPolicy: .warn)
+      let column = FeedRules.column(of: field, options: options)
+      let slot = index < slots.count ? slots[index] : nil
+      target.isDecimal = isNumber(field, slot: slot, column: column)
+      target.isBlob = slot.map { columns.targets[$0].isBlob } ?? false
+      return target
+    }
     let parser = JSONParser(
-      dialect: dialect, file: file,
-      columns: fields.map { ColumnTarget(name: $0, affinity: .text, spellingPolicy: .warn) },
-      policy: JSONKeyPolicy(unknown: table.unknownKeys == .skip ? .skip : .addAsWritten, wanted: wanted))
-    let converter = FieldConverter(columns: targets, isJSON: true, keepsQuotedEmpty: true, blobs: blobs)
+      dialect: dialect, file: file, columns: parsed,
+      policy: JSONKeyPolicy(unknown: table.unknownKeys == .skip ? .skip : .addAsWritten, wanted: wanted),
+      values: try ValueReaders(options.input.values.named(by: field), readsBlobs: blobs == nil))
+    let converter = FieldConverter(
+      columns: targets, isJSON: true, keepsQuotedEmpty: true, blobs: blobs, formats: options.input.values)
+    let numbers = options.input.values.numbers == nil ? [] : parsed.indices.filter { parsed[$0].isDecimal }
     return (
       parser,
-      RecordShaper(sql, fields: fields, slots: slots, converter: converter, newFields: rules, file: file)
+      shaper(
+        sql, fields: fields, slots: slots, converter: converter, newFields: rules, readNumbers: Set(numbers))
     )
   }
 
-  private func isComputed(_ column: String) -> Bool { computed.contains { SQLName.isSame($0.name, column) } }
+  private func shaper(
+    _ sql: ComputedColumns, fields: [String], slots: [Int?], converter: FieldConverter, newFields: NewFieldRules?,
+    readNumbers: Set<Int> = []
+  ) -> RecordShaper {
+    let filledLater = PreparedSource.addedSlots(options, columns, table)
+    return RecordShaper(
+      sql, fields: fields, slots: slots, converter: converter, newFields: newFields, file: file,
+      readNumbers: readNumbers, filledLaterCount: filledLater.count)
+  }
+
+  /// Whether the values of a field are numbers, which `--decimal` and `--thousands` are about. Its column says so; that of a
+  /// computed one only where the table has had it, as else its type is that of what is computed.
+  private func isNumber(_ field: String, slot: Int?, column: String?) -> Bool {
+    if let slot, !table.isForInference { return columns.targets[slot].isNumber }
+    if numberFields.contains(SQLName.folded(field)) { return true }
+    guard let column, !table.isForInference, !table.isNew else { return false }
+    return columns.slot(named: column).map { columns.targets[$0].isNumber } ?? false
+  }
+
+  private func isComputed(_ column: String) -> Bool { options.table.isComputed(column) }
 
   /// The field that a column is read from; nil where that goes to another column.
   private func field(of column: String) -> String? {

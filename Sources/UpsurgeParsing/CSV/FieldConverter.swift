@@ -39,6 +39,9 @@ package struct FieldConverter {
   private let isJSON: Bool
   private let keepsQuotedEmpty: Bool
   private let blobs: BlobDecoding?
+  private let formats: ValueFormats
+  /// Columns whose fields were read as dates, which stay texts also in a column of numbers.
+  private var dateSlots: Set<Int> = []
   private var tally: CSVWarningTally
   /// Notes of the record in work, which count only when it is stored.
   private var notes: [(slot: Int, note: ConversionNote)] = []
@@ -49,16 +52,28 @@ package struct FieldConverter {
   ///   - isJSON: whether fields are of JSON, where a string says what it is.
   ///   - keepsQuotedEmpty: whether an empty field in quotes is the empty text also in a column of numbers.
   ///   - blobs: how text in BLOB columns is decoded.
-  package init(columns: [ColumnTarget], isJSON: Bool, keepsQuotedEmpty: Bool, blobs: BlobDecoding?) {
+  ///   - formats: how the parser has read the values of fields, by the names of their columns.
+  package init(
+    columns: [ColumnTarget], isJSON: Bool, keepsQuotedEmpty: Bool, blobs: BlobDecoding?,
+    formats: ValueFormats = ValueFormats()
+  ) {
     self.columns = columns
+    self.formats = formats
     self.isJSON = isJSON
     self.keepsQuotedEmpty = keepsQuotedEmpty
     self.blobs = blobs
     tally = CSVWarningTally(columnCount: columns.count)
+    for slot in columns.indices { noteDates(slot) }
+  }
+
+  private mutating func noteDates(_ slot: Int) {
+    if formats.dates.isEmpty { return }
+    if case .date? = ValueReaders.form(of: columns[slot].name, in: formats) { dateSlots.insert(slot) }
   }
 
   package mutating func add(_ column: ColumnTarget) {
     columns.append(column)
+    noteDates(columns.count - 1)
     tally.addColumn()
   }
 
@@ -101,6 +116,10 @@ package struct FieldConverter {
       return .stored
     }
     if columns[slot].isBlob, let blobs { return decode(cell, start, blobs, slot, output, &text) }
+    if !dateSlots.isEmpty, dateSlots.contains(slot) {
+      output.pointee = cell
+      return .stored
+    }
     return convert(text: cell, start, slot, output)
   }
 
@@ -119,14 +138,20 @@ package struct FieldConverter {
   }
 
   /// The value that a field has in SQL: a number of JSON is one, and a text of CSV is a text.
-  package func value(ofField cell: Cell, _ text: Text) -> Cell {
+  /// - Parameter isReadNumber: whether a string of JSON was read as a number.
+  package func value(ofField cell: Cell, _ text: Text, isReadNumber: Bool = false) -> Cell {
     guard isJSON, cell.kind == .text else { return cell }
     let start = text.start(of: cell)
-    guard let first = Self.firstOfLiteral(cell, start), first != UInt8(ascii: "{"), first != UInt8(ascii: "[")
-    else {
-      return cell
-    }
     var value = cell
+    guard let first = Self.firstOfLiteral(cell, start) else {
+      if isReadNumber {
+        _ = convertText(
+          start, count: Int(cell.byteCount), offset: Int(truncatingIfNeeded: cell.payload),
+          isInSpill: cell.isInSpill, affinity: .numeric, into: &value)
+      }
+      return value
+    }
+    if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return cell }
     _ = convertNumber(
       start, count: Int(cell.byteCount), offset: Int(truncatingIfNeeded: cell.payload), affinity: .none,
       into: &value)
@@ -145,9 +170,12 @@ package struct FieldConverter {
 
   /// The first byte of a number or a nested value of JSON; nil for a string.
   private static func firstOfLiteral(_ cell: Cell, _ start: UnsafePointer<UInt8>) -> UInt8? {
-    // A record begins with a bracket or a brace, so that a byte stands before each of its values.
-    if cell.isInSpill || cell.byteCount == 0 || start[-1] == UInt8(ascii: "\"") { return nil }
-    return start.pointee
+    if cell.isInSpill || cell.byteCount == 0 { return nil }
+    // A record begins with a bracket or a brace, so that a byte stands before each of its values. Between a string and its quote
+    // there may be blanks that were trimmed, and before a number there is no quote at all.
+    var before = start - 1
+    while FieldBlank.isBlank(before.pointee) { before -= 1 }
+    return before.pointee == UInt8(ascii: "\"") ? nil : start.pointee
   }
 
   private mutating func convert(

@@ -161,7 +161,7 @@ extension JSONParser {
       if let mark = columnNames.policy.mark, column.nameKey == mark.nameKey {
         throw Self.markRefusal(of: name, at: position)
       }
-      let target: ColumnTarget
+      var target: ColumnTarget
       switch columnNames.policy.unknown {
       case .add(let spelling):
         target = ColumnTarget(name: column, affinity: new.affinity, spellingPolicy: spelling)
@@ -170,6 +170,7 @@ extension JSONParser {
       case .refuse(let table): throw Self.refusal(of: name, in: table, at: position)
       case .skip: throw Self.refusal(of: name, in: "", at: position)
       }
+      if values?.reader(of: target)?.form == .truth, target.affinity == .text { target.affinity = .integer }
       if columns.count >= columnNames.limit {
         throw UpsurgeError(
           .badInput,
@@ -178,6 +179,7 @@ extension JSONParser {
       }
       columnNames.add(column, for: name, slot: columns.count)
       columns.append(target)
+      if let values { readers.append(values.reader(of: target)) }
       unannounced.append(target)
     }
     record.newNames.removeAll()

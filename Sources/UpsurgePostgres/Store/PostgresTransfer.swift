@@ -7,6 +7,8 @@ import UpsurgeStorage
 private struct KeptRecords {
   let file: RejectFile?
   let table: PostgresRejects?
+  /// Whether records are counted that one delivery after the other brings.
+  let countsDeliveries: Bool
   /// Where the earlier part of the run has left off.
   let earlierPosition: RunPosition
 
@@ -18,6 +20,7 @@ private struct KeptRecords {
       for: context.job.table, beside: store.openWork, contexts: context.contexts,
       sourceNames: context.sourceNames, resumed: resumed, note: context.note)
     table = try store.rejects(beside: target.name)
+    countsDeliveries = try table.map { (table) throws(UpsurgeError) in try store.countsDeliveries(in: table) } ?? false
     earlierPosition = resumed?.position ?? RunPosition()
   }
 
@@ -35,7 +38,7 @@ final class PostgresTransfer: StoreTransfer {
   private let batches: BatchStore
   private let kept: KeptRecords
   /// Removes what a snapshot no longer has; nil where the records are none.
-  private let snapshot: SnapshotSweep?
+  let snapshot: SnapshotSweep?
   private(set) var inputPlace = InputPlace()
   private(set) var last: InputPlace.Record?
   private var isDone = false
@@ -65,7 +68,7 @@ final class PostgresTransfer: StoreTransfer {
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     // Judged before the run is written down: a run that never begins leaves no row.
-    snapshot = try store.snapshotSweep(of: table, context)
+    snapshot = try store.snapshotSweep(of: table, beginning.source, context)
     transactions = try store.transactions(for: &table, input, beginning, context)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
@@ -155,6 +158,7 @@ final class PostgresTransfer: StoreTransfer {
     place.prove(batch, recordCount: batch.recordCount)
     place.allWarnings.merge(batch.warnings)
     inputPlace = place
+    try storeChunks()
   }
 
   /// Stores a part of a batch.
@@ -256,7 +260,7 @@ final class PostgresTransfer: StoreTransfer {
       (ledger, rejectsByReason, firstRejects) = (
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
-      try transfer.snapshot?.begin(connection)
+      try transfer.snapshot?.begin(connection) { transfer.transactions.refuse($0) }
       let outcome = try storeRecords(of: batch, on: connection)
       nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
@@ -271,7 +275,8 @@ final class PostgresTransfer: StoreTransfer {
       }
       if transfer.options.output.dryRun == nil {
         let text = ServerText(encoding: transfer.store.capabilities.encoding)
-        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
+        let delivery = transfer.kept.countsDeliveries ? transfer.transactions.delivery : nil
+        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, delivery: delivery, text, connection)
       }
       try transfer.snapshot?.note(
         batch, part.records.lowerBound..<nextRecord, outcome.rejected, unreadableBefore: nextReject - firstReject, connection)
@@ -332,8 +337,12 @@ final class PostgresTransfer: StoreTransfer {
       if let file = transfer.kept.file {
         try file.write(reject)
       } else if transfer.kept.table != nil {
-        let context = transfer.context.contexts.text(of: reject.position.file) ?? ""
-        entries.append(PostgresRejects.Entry(reject: reject, context: context))
+        let contexts = transfer.context.contexts
+        var entry = PostgresRejects.Entry(reject: reject, context: contexts.text(of: reject.position.file) ?? "")
+        if transfer.kept.countsDeliveries {
+          entry.hash = RejectDeliveries.hash(reject, owner: "", contexts.identity(of: reject.position.file))
+        }
+        entries.append(entry)
       } else {
         firstRejects.take(reject)
       }
@@ -374,7 +383,9 @@ final class PostgresTransfer: StoreTransfer {
       [self] (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
       try checkRows(connection)
       if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
-      return try batches.finishNewTable(connection)
+      let ending = try batches.finishNewTable(connection)
+      if ending == .complete { try snapshot?.remember(ledger, connection) }
+      return ending
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
@@ -388,6 +399,11 @@ final class PostgresTransfer: StoreTransfer {
   private func endState() -> RunState {
     let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
     return state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
+  }
+
+  func countSkipped() {
+    ledger.read += skippedRecordCount
+    ledger.unchanged += skippedRecordCount
   }
 
   func rollback() {
@@ -406,8 +422,10 @@ final class PostgresTransfer: StoreTransfer {
     summary.guardRefusal = snapshot?.refusal
     summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
     summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
+    summary.acceptance.isHeldByReferences = snapshot?.isHeldByReferences ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
+    if skippedRecordCount > 0 { summary.metrics.settings.append(("skipped_records", skippedRecordCount)) }
   }
 
   var ending: RunEnding? { transactions.ending }

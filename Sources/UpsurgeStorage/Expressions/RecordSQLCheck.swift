@@ -105,7 +105,7 @@ struct RecordSQLCheck {
   {
     guard isText else { return }
     let fields = Set(spoken.map { SQLName.folded(names[$0]) })
-    let parts = Self.comparisons(fragment.tokens)
+    let parts = Self.comparisons(fragment.tokens) + Self.ranges(fragment.tokens)
     for (left, right) in parts {
       for (field, number) in [(left, right), (right, left)] {
         guard field.isName, !field.isNumber, fields.contains(SQLName.folded(field.text)), number.isNumber
@@ -146,6 +146,17 @@ struct RecordSQLCheck {
       found.append((left, right))
     }
     return found
+  }
+
+  /// What stands before and after `BETWEEN`: a name, and a number without its sign.
+  private static func ranges(_ tokens: [SQLScanner.Token]) -> [(SQLScanner.Token, SQLScanner.Token)] {
+    tokens.indices.filter { tokens[$0].isWord("BETWEEN") }.compactMap { index in
+      var (before, next) = (index - 1, index + 1)
+      if before >= 0, tokens[before].isWord("NOT") { before -= 1 }
+      if next < tokens.count, tokens[next].isMark("-") || tokens[next].isMark("+") { next += 1 }
+      guard before >= 0, next < tokens.count, before == 0 || !binds(tokens[before - 1]) else { return nil }
+      return (tokens[before], tokens[next])
+    }
   }
 
   /// Whether `5`, `.` and `5` stand there.

@@ -158,7 +158,9 @@ struct ShapedLoadTests {
 
   @Test(
     "A text that is compared with a number is refused",
-    arguments: ["price > 5", "5 < price", "price >= 5.5", "2.5<= price", "price > -5", "(price<10)"])
+    arguments: ["price > 5", "5 < price", "price >= 5.5", "2.5<= price", "price > -5", "(price<10)", "price BETWEEN 5 AND 10",
+      "price NOT BETWEEN -1.5 AND '3'",
+    ])
   func comparison(sql: String) throws {
     let error = try #require(load("id,price\n1,12\n", where: sql).error)
     #expect(
