@@ -50,7 +50,8 @@ extension LoadOptions {
       }
       if input.csv.ragged == .extra, SQLName.isSame(column.name, LoadOptions.Table.extraColumn) {
         throw UpsurgeError(
-          .usage, "the column \(name) is named by \(.let), and \(.ragged, "extra") keeps surplus fields there",
+          .usage,
+          "the column \(name) is named by \(.let), and \(.ragged, "extra") keeps surplus fields there",
           hint: "leave out one of them")
       }
       if let mark = rules.softColumn, SQLName.isSame(column.name, mark) {

@@ -145,6 +145,7 @@ struct ReaderStage {
         defer { columns.extend(to: parser.columns) }
         try reading.read(with: &parser)
       case .shapedCSV(var parser):
+        if !source.isBlank { note(lackingFields: parser.lackingFields, in: source) }
         try reading.read(with: &parser)
       case .shapedJSON(var parser):
         defer { columns.extend(to: parser.columns) }
@@ -154,6 +155,19 @@ struct ReaderStage {
     if run.members.isEmpty { return }
     noteTimes(in: run.members[index])
     told = (readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded)
+  }
+
+  /// Says which fields a later file lacks: nothing else would show why all of its records are left out.
+  private func note(lackingFields fields: [String], in source: PreparedSource) {
+    if fields.isEmpty { return }
+    let names = FieldSelection.list(fields)
+    run.note(
+      RunNote(
+        .warning,
+        Wording(
+          "\(SourceName.shown(source.opened.name)) lacks \(fields.count == 1 ? "a field" : "fields") of the SQL: "
+            + "\(names.escapedForTerminal); NULL is taken for \(fields.count == 1 ? "it" : "them") in all of its records"
+        )))
   }
 
   /// Notes how the source's rejects can be tried again.

@@ -74,7 +74,8 @@ extension RejectContext {
   ///   - columns: the run's columns, those of this source included.
   ///   - startedAt: when the run began; `now` is when this part of it did.
   init(
-    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions, startedAt: String = "",
+    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions,
+    startedAt: String = "",
     now: String = ""
   ) throws(UpsurgeError) {
     added = options.table.added.mapValues { $0 == .run ? .text(startedAt) : $0 == .now ? .text(now) : $0 }

@@ -55,7 +55,9 @@ extension PreparedSource {
         .intersection(names.indices.filter { !isOwn($0) }.map { SQLName.folded(headerNames[$0]) })
     }
     guard table.isForInference else { return fields }
-    (alone.table.inference, alone.rules.key) = (options.table.inference, options.fields(of: options.rules.key))
+    (alone.table.inference, alone.rules.key) = (
+      options.table.inference, options.fields(of: options.rules.key)
+    )
     if alone.table.inference != .none {
       fields.formUnion(
         Self.numbers(of: try inferColumns(options: alone))
@@ -85,7 +87,8 @@ extension LoadOptions {
     plain.tuning.surveysValues = false
     plain.input.values = input.values.named { column in
       let field = FeedRules.field(of: column, options: self)
-      return table.renames.keys.contains { SQLName.isSame($0, field) } && SQLName.isSame(field, column) ? nil : field
+      return table.renames.keys.contains { SQLName.isSame($0, field) } && SQLName.isSame(field, column)
+        ? nil : field
     }
     return plain
   }

@@ -16,7 +16,7 @@ final class RecordShaper {
   /// Parsed cells whose field nobody has found a column for yet.
   private var unresolved: [Int]
   private var fieldNames: [String]
-  private let sql: ComputedColumns
+  let sql: ComputedColumns
   /// The parsed cell of each field that the SQL speaks of; nil where no record has had it.
   private var sqlCells: [Int?]
   /// Parsed cells whose strings of JSON were read as numbers.
@@ -25,11 +25,11 @@ final class RecordShaper {
   private let filledLaterCount: Int
   private var converter: FieldConverter
   private let newFields: NewFieldRules?
-  private let file: String
+  let file: String
 
   /// Cells of one record: as it was parsed, for the SQL, and what that has made.
   private var row: UnsafeMutableBufferPointer<Cell>
-  private let values: UnsafeMutableBufferPointer<Cell>
+  let values: UnsafeMutableBufferPointer<Cell>
   private let results: UnsafeMutableBufferPointer<Cell>
 
   var pending = PendingRecords()
@@ -67,6 +67,9 @@ final class RecordShaper {
     values = .allocate(capacity: max(sql.fieldNames.count, 1))
     results = .allocate(capacity: max(sql.slots.count, 1))
   }
+
+  /// Fields that the SQL speaks of and no record has, as far as is known.
+  var lackingFields: [String] { zip(sql.fieldNames, sqlCells).filter { $0.1 == nil }.map(\.0) }
 
   deinit {
     row.deallocate()
@@ -136,7 +139,7 @@ final class RecordShaper {
   }
 
   /// What became of a record.
-  private enum RecordOutcome {
+  enum RecordOutcome {
     case stored, filtered, cancelled
     case refused(Reject)
     /// The record is one for the next batch; the spill lacks so many bytes for it.
@@ -151,7 +154,11 @@ final class RecordShaper {
       (made, madeByteCount) = ([], 0)
     }
     if let last { batch.filteredThrough = max(last, batch.filteredThrough ?? 0) }
-    if batch.recordCount > 0 { batch.narrow(columnCount: rowWidth) } else { batch.begin(columnCount: rowWidth) }
+    if batch.recordCount > 0 {
+      batch.narrow(columnCount: rowWidth)
+    } else {
+      batch.begin(columnCount: rowWidth)
+    }
     converter.moveWarnings(to: &batch.warnings, file: file)
   }
 
@@ -235,35 +242,6 @@ final class RecordShaper {
   private func isLeftOut(_ index: Int) -> Bool {
     let needs = sql.sql.needs[index]
     return results[index].kind == .null && !needs.isEmpty && needs.allSatisfy { values[$0].kind == .absent }
-  }
-
-  /// Two fields of a record that mean one column.
-  private func collision(_ slot: Int) -> RecordProblem? {
-    RecordProblem(
-      code: .duplicateKey, column: columns[slot].name,
-      reason: "two different keys mean the column \(columns[slot].name.escapedForTerminal)",
-      hint: "\(.rename, "OLD=NEW") gives one of them another name")
-  }
-
-  private func failed(_ record: Int, _ batch: borrowing Batch) -> RecordOutcome {
-    if sql.sql.isCancelled {
-      sql.sql.reset()
-      return .cancelled
-    }
-    guard let start = values.baseAddress else { return .cancelled }
-    let (column, message) = sql.sql.failure(start, batch)
-    let what: Wording = column.map { "\(.let, $0.escapedForTerminal)" } ?? "\(.where)"
-    let problem = RecordProblem(
-      code: .expression, column: column,
-      reason: "the SQL of \(saying: what) fails: \(message.escapedForTerminal)", hint: nil)
-    return .refused(reject(problem, record, batch))
-  }
-
-  private func reject(_ problem: RecordProblem, _ record: Int, _ batch: borrowing Batch) -> Reject {
-    Reject(
-      problem.code, at: batch.position(of: record, file: file), column: problem.column,
-      reason: problem.reason,
-      hint: problem.hint, raw: batch.rawBytes(of: record))
   }
 
   // MARK: - Fields and columns

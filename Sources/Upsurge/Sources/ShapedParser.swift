@@ -11,6 +11,9 @@ package struct ShapedParser<Base: RecordParser>: RecordParser {
 
   package var columns: [ColumnTarget] { shaper.columns }
 
+  /// Fields that the SQL speaks of and no record has, as far as is known.
+  var lackingFields: [String] { shaper.lackingFields }
+
   package var cancellation: ReadCancellation? {
     get { base.cancellation }
     set { base.cancellation = newValue }

@@ -58,8 +58,10 @@ struct ShapedSource {
     let parsed = fields.enumerated().map { index, field in
       let name = slots[index].map { columns.targets[$0].name }
       var target = ColumnTarget(
-        name: name ?? (index < fieldCount ? formatNames[index] : field), affinity: .none, spellingPolicy: .warn)
-      target.isDecimal = index < fieldCount && isNumber(fields[index], slot: slots[index], column: names[index])
+        name: name ?? (index < fieldCount ? formatNames[index] : field), affinity: .none,
+        spellingPolicy: .warn)
+      target.isDecimal =
+        index < fieldCount && isNumber(fields[index], slot: slots[index], column: names[index])
       return target
     }
     let values = try ValueReaders(options.input.values)
@@ -120,7 +122,8 @@ struct ShapedSource {
   }
 
   private func shaper(
-    _ sql: ComputedColumns, fields: [String], slots: [Int?], converter: FieldConverter, newFields: NewFieldRules?,
+    _ sql: ComputedColumns, fields: [String], slots: [Int?], converter: FieldConverter,
+    newFields: NewFieldRules?,
     readNumbers: Set<Int> = []
   ) -> RecordShaper {
     let filledLater = PreparedSource.addedSlots(options, columns, table)

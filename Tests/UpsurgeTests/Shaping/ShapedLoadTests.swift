@@ -158,7 +158,9 @@ struct ShapedLoadTests {
 
   @Test(
     "A text that is compared with a number is refused",
-    arguments: ["price > 5", "5 < price", "price >= 5.5", "2.5<= price", "price > -5", "(price<10)", "price BETWEEN 5 AND 10",
+    arguments: [
+      "price > 5", "5 < price", "price >= 5.5", "2.5<= price", "price > -5", "(price<10)",
+      "price BETWEEN 5 AND 10",
       "price NOT BETWEEN -1.5 AND '3'",
     ])
   func comparison(sql: String) throws {
@@ -281,5 +283,23 @@ struct ShapedLoadTests {
     #expect(
       replayed.error == nil && replayed.ledger.inserted == 1, "\(replayed.error.map(\.description) ?? "")")
     #expect(try rows("SELECT id, b FROM t WHERE id = 3") == ["3|10"])
+  }
+
+  @Test("A later file that lacks a field of the SQL is said, and its records have NULL there")
+  func lacking() throws {
+    var options = LoadOptions()
+    options.input.filter = "kind = 'A' OR id = '4'"
+    options.table.computedColumns = [LoadOptions.ComputedColumn("label", "coalesce(kind, 'none')")]
+    let sources = ["id,kind\n1,A\n2,B\n", "id\n3\n4\n", ""].enumerated().map {
+      Source(scratch.write($0.element, to: "\($0.offset).csv"))
+    }
+    let notes = Guarded<[RunNote]>([])
+    let summary = LoadJob(database: scratch.file("a.db"), table: "t", sources: sources, options: options)
+      .run(note: { note in notes.withLock { $0.append(note) } })
+    #expect(summary.error == nil && summary.ledger.filtered == 2, "\(summary.error.map(\.description) ?? "")")
+    #expect(try rows("SELECT * FROM t") == ["1|'A'|'A'", "4|NULL|'none'"])
+    let said = notes.withLock { $0 }.filter { $0.text.contains("lacks a field of the SQL: kind") }
+    #expect(
+      said.count == 1 && said[0].text.contains("1.csv") && said[0].level == .warning, "\(said.map(\.text))")
   }
 }
