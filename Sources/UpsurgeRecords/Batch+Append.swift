@@ -41,6 +41,9 @@ extension Batch {
       begin(columnCount: next.columnCount)
       origin = next.origin
     }
+    if filteredThrough != nil || next.filteredThrough != nil {
+      filteredThrough = max(next.filteredThrough ?? next.lastNumber, filteredThrough ?? 0)
+    }
     parts.append(Part(firstRecord: recordCount, restart: next.origin.restart, warnings: next.warnings))
     let (arenaShift, spillShift) = (UInt64(parsedByteCount), UInt64(spillByteCount))
     (arena + parsedByteCount).update(from: next.arena, count: next.parsedByteCount)

@@ -55,6 +55,10 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// The names that a line of their own gives to the elements of array records; empty for all other records.
   package var elementNames: [String] = []
 
+  /// The number of the last record that was read, where the filter has left out records; nil where none is left out. Numbers
+  /// that neither a record nor a reject has are those of records that it left out.
+  package var filteredThrough: UInt64?
+
   /// The batches that this one was put together from; empty for one that comes from a parser.
   package internal(set) var parts: [Part] = []
 
@@ -186,6 +190,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     if !warnings.isEmpty { warnings = WarningLog() }
     if !newColumns.isEmpty { newColumns = [] }
     if !elementNames.isEmpty { elementNames = [] }
+    filteredThrough = nil
     if !parts.isEmpty { parts = [] }
   }
 
@@ -215,7 +220,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   /// Whether the batch holds nothing worth handing on.
   package var isEmpty: Bool {
-    recordCount == 0 && rejects.isEmpty && warnings.isEmpty && newColumns.isEmpty
+    recordCount == 0 && rejects.isEmpty && warnings.isEmpty && newColumns.isEmpty && filteredThrough == nil
   }
 
   /// Enlarges the arena for a record that does not fit; keeps its bytes. Only before the first record.
@@ -274,7 +279,17 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package mutating func trim(toRecord limit: UInt64) -> UInt64 {
     while recordCount > 0 && records[recordCount - 1].number > limit { recordCount -= 1 }
     while let number = rejects.last?.position.record, number > limit { rejects.removeLast() }
-    return max(recordCount > 0 ? records[recordCount - 1].number : 0, rejects.last?.position.record ?? 0)
+    let last = max(recordCount > 0 ? records[recordCount - 1].number : 0, rejects.last?.position.record ?? 0)
+    guard let through = filteredThrough else { return last }
+    filteredThrough = min(through, limit)
+    return max(last, min(through, limit))
+  }
+
+  /// Gives the records other columns: the caller has put rows of so many cells where the rows were.
+  /// - Parameter columnCount: no more than the rows had.
+  package mutating func narrow(columnCount: Int) {
+    precondition(columnCount <= self.columnCount, "rows only become narrower where they stand")
+    self.columnCount = columnCount
   }
 
   /// Makes cells NULL that no record speaks of, in some columns.

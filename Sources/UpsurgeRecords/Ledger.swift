@@ -1,7 +1,7 @@
 /// What happened to each record of a run.
 ///
 /// The law, asserted by the engine:
-/// `read = inserted + updated + unchanged + stale + ignored + deleted + rejected + quarantined`.
+/// `read = inserted + updated + unchanged + stale + ignored + deleted + rejected + quarantined + filtered`.
 public struct Ledger: Sendable, Equatable {
   /// Records that the input held.
   public var read: UInt64 = 0
@@ -21,6 +21,8 @@ public struct Ledger: Sendable, Equatable {
   public var rejected: UInt64 = 0
   /// Well-formed, but the schema has no place for it yet.
   public var quarantined: UInt64 = 0
+  /// Left out by the filter of the load.
+  public var filtered: UInt64 = 0
   /// Rows removed because a snapshot no longer holds them; not part of the law.
   public var swept: UInt64 = 0
 
@@ -28,7 +30,16 @@ public struct Ledger: Sendable, Equatable {
 
   /// Whether every record read is accounted for exactly once.
   public var isBalanced: Bool {
-    read == inserted + updated + unchanged + stale + ignored + deleted + rejected + quarantined
+    read == inserted + updated + unchanged + stale + ignored + deleted + rejected + quarantined + filtered
+  }
+
+  /// Records that the filter has let through.
+  package var wanted: UInt64 { read - filtered }
+
+  /// Counts records that the filter has left out.
+  package mutating func countFiltered(_ count: UInt64) {
+    read += count
+    filtered += count
   }
 
   /// The words of the ledger with their counts, in the order of the law; `swept` comes last.
@@ -36,7 +47,7 @@ public struct Ledger: Sendable, Equatable {
     [
       ("read", read), ("inserted", inserted), ("updated", updated), ("unchanged", unchanged),
       ("stale", stale), ("ignored", ignored), ("deleted", deleted), ("rejected", rejected),
-      ("quarantined", quarantined), ("swept", swept),
+      ("quarantined", quarantined), ("filtered", filtered), ("swept", swept),
     ]
   }
 
@@ -50,6 +61,7 @@ public struct Ledger: Sendable, Equatable {
     left.deleted += right.deleted
     left.rejected += right.rejected
     left.quarantined += right.quarantined
+    left.filtered += right.filtered
     left.swept += right.swept
   }
 }

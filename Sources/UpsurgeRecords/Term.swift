@@ -20,7 +20,7 @@ package enum Term: String, Sendable, CaseIterable {
   case stopAfter = "stop-after"
 
   // What becomes of their fields.
-  case columns, rename, type, blob, infer
+  case columns, rename, type, blob, infer, `let`, `where`
   case date, decimal, thousands, bool, trim, add
   case blobFolder = "blob-folder"
   case inputOrder = "input-order"

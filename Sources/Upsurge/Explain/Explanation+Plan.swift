@@ -10,6 +10,7 @@ extension Explanation {
     lines += Self.nullKeys(plan)
     if let words = plan.partialKeyWords { lines.append(Line("outside key", "insert", because: words)) }
     lines += Self.columns(plan)
+    lines += Self.fields(job.options)
     lines += table.additions.map {
       Line("column", $0.name, because: "added\($0.type.isEmpty ? "" : ", \($0.type)")")
     }
@@ -51,6 +52,15 @@ extension Explanation {
       reason = plan.key == nil ? "there is no key" : "there is a key"
     }
     return Line("mode", plan.mode.rawValue, because: reason)
+  }
+
+  /// What SQL makes of the fields, and who evaluates it.
+  private static func fields(_ options: LoadOptions) -> [Line] {
+    let who = "SQLite evaluates it over the fields of each record, before types, key and merge rules"
+    let computed = options.table.computedColumns.map {
+      Line("computed", "\($0.name) = \($0.sql)", because: who)
+    }
+    return computed + (options.input.filter.map { [Line("filter", $0, because: who)] } ?? [])
   }
 
   // MARK: - Keys

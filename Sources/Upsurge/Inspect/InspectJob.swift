@@ -116,6 +116,10 @@ public struct InspectJob: Sendable {
       try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
     case .json(var parser):
       try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
+    case .shapedCSV(var parser):
+      try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
+    case .shapedJSON(var parser):
+      try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
     }
     return check
   }

@@ -19,6 +19,9 @@ package struct FeedShape: Sendable, Equatable {
   package var fieldCount: Int?
   package var encoding: TextEncoding?
 
+  /// The SQL that makes rows of records, as one text; empty where there is none.
+  package var shaping = ""
+
   package enum Format: String, Sendable { case csv, json }
 
   package init(reading: String) { self.reading = reading }

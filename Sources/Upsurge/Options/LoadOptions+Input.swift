@@ -22,6 +22,8 @@ extension LoadOptions {
     /// How values are written, by column: dates, decimals, yes and no.
     public var values = ValueFormats()
     public var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
+    /// Only records for which this SQL over their fields is true are stored; the ledger counts the others as filtered.
+    public var filter: String?
     /// At most so many records are read, rejected ones included.
     public var recordLimit: UInt64?
     /// A compressed source may become so many times larger, after its first 64 MiB; nil is no bound.

@@ -5,6 +5,8 @@ extension LoadOptions {
     public var columns: [String] = []
     /// New names of fields: from the name in the input to the column's name.
     public var renames: [String: String] = [:]
+    /// Columns whose values SQL makes of the record's fields; one that is named as a field takes its place.
+    public var computedColumns: [ComputedColumn] = []
     /// Declared types of columns in a table that this run creates.
     public var types: [String: String] = [:]
     /// Columns that no field of the input fills, with what they hold; made in a table that this run creates.
@@ -53,6 +55,15 @@ extension LoadOptions {
       if inference == .full && contract != .evolve { options.append("\(.infer, "full")") }
       return options
     }
+  }
+
+  /// A column whose value SQLite makes of each record's fields, before types, key and merge rules.
+  public struct ComputedColumn: Sendable, Equatable {
+    public var name: String
+    /// One expression over the fields, by their names in the input. It sees no table.
+    public var sql: String
+
+    public init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
   }
 
   /// How the types of a new table's columns are found.

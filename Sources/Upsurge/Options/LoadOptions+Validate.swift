@@ -8,6 +8,7 @@ extension LoadOptions {
     try transaction.validateMemory()
     try rejects.validate()
     try table.validateTypes()
+    try validateComputed()
     try transaction.validateCommits()
   }
 
@@ -26,6 +27,37 @@ extension LoadOptions {
     if transaction.keepsHistory {
       throw UpsurgeError(
         .usage, "\(.history) keeps the run listed, and \(saying: reason)", hint: "leave out \(.history)")
+    }
+  }
+}
+
+extension LoadOptions {
+  /// Each column has one value.
+  private func validateComputed() throws(UpsurgeError) {
+    var seen: Set<String> = []
+    for column in table.computedColumns {
+      let name = column.name.escapedForTerminal
+      if column.name.isEmpty || column.name.utf8.contains(0) {
+        throw UpsurgeError(.usage, "\(.let) takes the name of a column")
+      }
+      if !seen.insert(SQLName.folded(column.name)).inserted {
+        throw UpsurgeError(
+          .usage, "\(.let) names the column \(name) twice", hint: "put both into one expression")
+      }
+      if table.isAdded(column.name) {
+        throw UpsurgeError(
+          .usage, "the column \(name) is named by \(.let) and by \(.add)", hint: "leave out one of them")
+      }
+      if input.csv.ragged == .extra, SQLName.isSame(column.name, LoadOptions.Table.extraColumn) {
+        throw UpsurgeError(
+          .usage,
+          "the column \(name) is named by \(.let), and \(.ragged, "extra") keeps surplus fields there",
+          hint: "leave out one of them")
+      }
+      if let mark = rules.softColumn, SQLName.isSame(column.name, mark) {
+        throw UpsurgeError(
+          .usage, "\(.let) fills the column \(name), which marks rows as gone: only the sweep may set it")
+      }
     }
   }
 }

@@ -28,3 +28,22 @@ public struct LoadOptions: Sendable {
 
   public init() {}
 }
+
+extension LoadOptions {
+  /// Whether SQL looks at each record before it gets its columns.
+  package var shapesRecords: Bool { !table.computedColumns.isEmpty || input.filter != nil }
+
+  /// That SQL, as one text; empty where there is none.
+  var shapingWords: String {
+    let computed = table.computedColumns.map { "\n\($0.name)=\($0.sql)" }.joined()
+    return computed + (input.filter.map { "\nwhere \($0)" } ?? "")
+  }
+}
+
+extension LoadOptions.Table {
+  /// Where `--ragged extra` keeps surplus fields.
+  static let extraColumn = "extra"
+
+  /// Whether SQL makes the values of a column.
+  func isComputed(_ column: String) -> Bool { computedColumns.contains { SQLName.isSame($0.name, column) } }
+}

@@ -53,9 +53,9 @@ extension PreparedSource {
   /// - Parameter sourceCount: how many sources the delivery has.
   package func chunkWords(_ options: LoadOptions, sourceCount: Int) -> String? {
     guard options.delivery.chunks != .none, sourceCount == 1, options.transaction.isAtomic,
-      options.input.recordLimit == nil, opened.isSeekable, let shape = shapeWords
+      options.input.recordLimit == nil, options.input.filter == nil, opened.isSeekable, let shape = shapeWords
     else { return nil }
-    return "2 \(shape) \(opened.encoding.rawValue)"
+    return "2\(options.shapingWords) \(shape) \(opened.encoding.rawValue)"
   }
 
   /// What decides how bytes become records; nil for a JSON document, whose records end where brackets say so.

@@ -90,6 +90,11 @@ extension LoadRun {
       obstacle = "the input cannot be read to its end"
     }
     if direct.rowCount == 0 {
+      if progress.ledger.read > 0 {
+        return RunNote(
+          .detail,
+          "all rows go through SQLite, from the first one: the filter has left out all records so far")
+      }
       if let obstacle { note(RunNote(.detail, "rows go through SQLite: \(saying: obstacle)")) }
       return nil
     }

@@ -123,6 +123,7 @@ struct ReaderStage {
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
     var facts = table.facts
+    facts.mayLackFields = index > 0 || state != nil
     facts.isFrozen = facts.isNew && index > makerIndex && run.job.options.table.freezesNewTables
     let parser = try source.makeParser(
       columns: &columns, table: facts, options: run.job.options, resuming: state)
@@ -143,11 +144,30 @@ struct ReaderStage {
       case .json(var parser):
         defer { columns.extend(to: parser.columns) }
         try reading.read(with: &parser)
+      case .shapedCSV(var parser):
+        if !source.isBlank { note(lackingFields: parser.lackingFields, in: source) }
+        try reading.read(with: &parser)
+      case .shapedJSON(var parser):
+        defer { columns.extend(to: parser.columns) }
+        try reading.read(with: &parser)
       }
     }
     if run.members.isEmpty { return }
     noteTimes(in: run.members[index])
     told = (readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded)
+  }
+
+  /// Says which fields a later file lacks: nothing else would show why all of its records are left out.
+  private func note(lackingFields fields: [String], in source: PreparedSource) {
+    if fields.isEmpty { return }
+    let names = FieldSelection.list(fields)
+    run.note(
+      RunNote(
+        .warning,
+        Wording(
+          "\(SourceName.shown(source.opened.name)) lacks \(fields.count == 1 ? "a field" : "fields") of the SQL: "
+            + "\(names.escapedForTerminal); NULL is taken for \(fields.count == 1 ? "it" : "them") in all of its records"
+        )))
   }
 
   /// Notes how the source's rejects can be tried again.

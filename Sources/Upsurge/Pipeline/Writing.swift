@@ -128,7 +128,7 @@ final class Writing<Transfer: StoreTransfer> {
   func noteTombstone() {
     let ledger = transfer.ledger
     guard let tombstone = options.rules.tombstone, !transfer.hasMetTombstone,
-      ledger.read > ledger.rejected + ledger.quarantined
+      ledger.wanted > ledger.rejected + ledger.quarantined
     else { return }
     let words = "\(tombstone.column) = \(tombstone.value)".escapedForTerminal
     note(RunNote(.info, "no record had \(words)"))

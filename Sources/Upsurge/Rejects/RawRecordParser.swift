@@ -20,6 +20,8 @@ package struct RawRecordParser: ~Copyable {
     /// The batch holds the record.
     case record
     case rejected(Reject)
+    /// The filter of the load leaves it out.
+    case filtered
     /// The table has no place for it, for this reason.
     case refused(String)
   }
@@ -32,6 +34,11 @@ package struct RawRecordParser: ~Copyable {
   package var batch: Batch
   private var csv: CSVParser?
   private var json: JSONParser?
+  /// Makes records of fields as they are written; nil where the parser makes them.
+  private var shaper: RecordShaper?
+  private let shaped: ShapedSource?
+  /// Whether the raw text has more than the record in the batch.
+  private var hasMore = false
   /// Whether the JSON parser knows whether records are objects or arrays.
   private var isPrimed = false
   private let context: RejectContext
@@ -58,30 +65,59 @@ package struct RawRecordParser: ~Copyable {
     }
     let registry = try Self.registry(context, place, rules)
     let values = try ValueReaders(context.values)
-    self.values = values
     var options = LoadOptions()
     options.table.added = context.added
-    added = AddedCells(options, columns: registry, file: file, isJSON: context.isJSON, startedAt: "", now: "")
-    self.context = context
-    self.file = file
-    columns = registry.targets
-    blobs = context.blobEncoding.map {
+    let decoding = context.blobEncoding.map {
       BlobDecoding(
         encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file, given: blobFolder) : nil,
         byteLimit: byteLimit)
     }
-    policy = Self.policy(context, rules: rules)
-    batch = Batch(sizes: Batch.Sizes(arenaByteCount: 64 << 10, cellCount: 1 << 10, recordCount: 64))
+    let source = context.shaping.map { shaping in
+      ShapedSource(
+        shaping, context, file: file, place: place, rules: rules, columns: registry, blobs: decoding,
+        byteLimit: byteLimit)
+    }
+    let policy = Self.policy(context, rules: rules)
+    let parsers: Parsers
     switch context.layout {
     case .csv(let dialect, let fields):
-      csv = CSVParser(
-        dialect: dialect, file: file, columns: columns,
-        slotOfField: fields.map { name in name.flatMap { registry.slot(named: $0) } },
-        extraSlot: dialect.ragged == .extra ? registry.slot(named: PreparedSource.extraColumn) : nil,
-        blobs: blobs, values: values,
-        slotsFilledLater: Set(context.added.keys.compactMap { registry.slot(named: $0) }))
-    case .json(let dialect, _, _, _): json = makeJSONParser(dialect, .ndjson)
+      if let source, let shaping = context.shaping {
+        let (parser, shaper) = try source.csv(dialect, header: nil, fields: shaping.fieldNames, names: fields)
+        parsers = Parsers(csv: parser, shaper: shaper)
+        break
+      }
+      parsers = Parsers(
+        csv: CSVParser(
+          dialect: dialect, file: file, columns: registry.targets,
+          slotOfField: fields.map { name in name.flatMap { registry.slot(named: $0) } },
+          extraSlot: dialect.ragged == .extra ? registry.slot(named: PreparedSource.extraColumn) : nil,
+          blobs: decoding, values: values,
+          slotsFilledLater: Set(context.added.keys.compactMap { registry.slot(named: $0) })))
+    case .json(let dialect, _, _, _):
+      var lines = dialect
+      lines.format = .ndjson
+      if let source {
+        let (parser, shaper) = try source.json(lines, targets: registry.targets, known: [])
+        parsers = Parsers(json: parser, shaper: shaper)
+      } else {
+        parsers = Parsers(
+          json: JSONParser(
+            dialect: lines, file: file, columns: registry.targets, policy: policy, blobs: decoding,
+            values: values))
+      }
     }
+    (csv, json, shaper, shaped) = (parsers.csv, parsers.json, parsers.shaper, source)
+    (self.context, self.file, self.policy, blobs, self.values) = (context, file, policy, decoding, values)
+    columns = registry.targets
+    added = AddedCells(options, columns: registry, file: file, isJSON: context.isJSON, startedAt: "", now: "")
+    batch = Batch(sizes: Batch.Sizes(arenaByteCount: 64 << 10, cellCount: 1 << 10, recordCount: 64))
+  }
+
+  /// What reads the records of a context.
+  private struct Parsers {
+    var csv: CSVParser?
+    var json: JSONParser?
+    var shaper: RecordShaper?
   }
 
   /// Reads one record.
@@ -106,8 +142,9 @@ package struct RawRecordParser: ~Copyable {
       reject.raw = record.raw
       return .rejected(reject)
     }
-    guard batch.recordCount == 1, batch.rejects.isEmpty else {
-      let count = batch.recordCount + batch.rejects.count
+    if batch.recordCount == 0, batch.rejects.isEmpty, batch.filteredThrough != nil { return .filtered }
+    guard batch.recordCount == 1, batch.rejects.isEmpty, !hasMore else {
+      let count = batch.recordCount + batch.rejects.count + (hasMore ? 1 : 0)
       return .rejected(
         record.again(
           Self.notOneRecord,
@@ -132,9 +169,25 @@ package struct RawRecordParser: ~Copyable {
     try Self.fill(&batch, raw)
     while true {
       if csv != nil { try csv?.parse(&batch, isFinal: true) } else { try json?.parse(&batch, isFinal: true) }
-      guard batch.growth.wantedSpillByteCount > 0, batch.recordCount == 0 else { return }
+      guard batch.growth.wantedSpillByteCount > 0, batch.recordCount == 0 else { break }
       batch.growSpill()
     }
+    try shape()
+  }
+
+  /// Makes the record of its fields, where the parser does not.
+  private mutating func shape() throws(UpsurgeError) {
+    guard let shaper else { return }
+    let fields = csv?.columns ?? json?.columns ?? []
+    // What the parser announces are fields.
+    batch.newColumns = []
+    try shaper.shape(&batch, fields: fields)
+    while batch.growth.wantedSpillByteCount > 0 {
+      batch.growSpill()
+      if shaper.pending.giveBack(to: &batch, width: fields.count) { try shaper.shape(&batch, fields: fields) }
+    }
+    hasMore = !shaper.pending.isEmpty || batch.recordCount > 0 && batch.filteredThrough != nil
+    shaper.pending = PendingRecords()
   }
 
   /// - Returns: false for an array among objects.
@@ -154,11 +207,11 @@ package struct RawRecordParser: ~Copyable {
     let first = record.raw.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
     if header.isEmpty, first == UInt8(ascii: "[") { return false }
     let names = header.isEmpty ? [] : Self.text(of: header) + [UInt8(ascii: ",")]
-    let lines = json
-    json = makeJSONParser(dialect, .json)
-    defer { json = lines }
+    let before = (json, shaper)
+    try makeJSONParser(dialect, .json)
+    defer { (json, shaper) = before }
     try read([UInt8(ascii: "[")] + names + record.raw + [UInt8(ascii: "]")])
-    if let columns = json?.columns, columns.count > self.columns.count {
+    if isWider {
       throw UpsurgeError(
         .guardRefused, "the record has a key for which there is no column yet, and stands on several lines")
     }
@@ -167,9 +220,9 @@ package struct RawRecordParser: ~Copyable {
 
   /// Reads a member of a map, its key included.
   private mutating func readMember(_ raw: [UInt8], _ dialect: JSONDialect) throws(UpsurgeError) -> Bool {
-    json = makeJSONParser(dialect, .json)
+    try makeJSONParser(dialect, .json)
     try read([UInt8(ascii: "{")] + raw + [UInt8(ascii: "}")])
-    if let columns = json?.columns, columns.count > self.columns.count {
+    if isWider {
       throw UpsurgeError(.guardRefused, "the record has a key for which there is no column yet")
     }
     return true
@@ -182,12 +235,19 @@ package struct RawRecordParser: ~Copyable {
     batch.arenaByteCount = bytes.count
   }
 
-  private func makeJSONParser(_ dialect: JSONDialect, _ format: JSONFormat) -> JSONParser {
+  private mutating func makeJSONParser(_ dialect: JSONDialect, _ format: JSONFormat) throws(UpsurgeError) {
     var dialect = dialect
     dialect.format = format
-    return JSONParser(
+    if let shaped {
+      (json, shaper) = try shaped.json(dialect, targets: columns, known: [])
+      return
+    }
+    json = JSONParser(
       dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs, values: values)
   }
+
+  /// Whether records have come to have more columns than the first.
+  private var isWider: Bool { (shaper?.columns ?? json?.columns ?? []).count > columns.count }
 
   private func notAnObject(_ record: Reject) -> Reject {
     record.again(.notAnObject, "expected an object, found an array")
@@ -209,7 +269,8 @@ package struct RawRecordParser: ~Copyable {
     let known = ColumnRegistry(place.targets)
     if case .csv(let dialect, let fields) = context.layout {
       let extra = dialect.ragged == .extra ? [PreparedSource.extraColumn] : []
-      for name in fields.compactMap({ $0 }) + extra where registry.slot(named: name) == nil {
+      let computed = context.shaping?.computed.map(\.name) ?? []
+      for name in fields.compactMap({ $0 }) + extra + computed where registry.slot(named: name) == nil {
         registry.add(try target(name, place, rules, context.contract, known))
       }
     } else {
@@ -267,6 +328,32 @@ package struct RawRecordParser: ~Copyable {
       policy.renames = renames
     }
     return policy
+  }
+}
+
+extension ShapedSource {
+  /// What is needed to shape the records of a context, which may have fields that the first ones lack.
+  fileprivate init(
+    _ shaping: RejectContext.Shaping, _ context: RejectContext, file: String, place: RawRecordParser.Place,
+    rules: UpsertRules, columns: ColumnRegistry, blobs: BlobDecoding?, byteLimit: Int
+  ) {
+    var options = LoadOptions()
+    options.table.computedColumns = shaping.computed
+    options.input.filter = shaping.filter
+    options.input.values = context.values
+    options.table.added = context.added
+    options.transaction.memory = ByteSize(4 * byteLimit)
+    if case .json(_, _, let wanted, let renames) = context.layout {
+      (options.table.columns, options.table.renames) = (wanted ?? [], renames)
+    }
+    var facts = TableFacts(
+      name: context.table, isNew: context.keepsSpelling, columns: place.targets,
+      addsColumns: context.contract == .evolve, quarantinesUnknown: context.contract == .quarantine)
+    facts.leavesOutUnknown = rules.mode == .delete && context.contract != .quarantine
+    facts.mayLackFields = true
+    self.init(
+      file: file, options: options, table: facts, columns: columns, blobs: blobs, cancellation: nil,
+      numberFields: Set(shaping.numberFields.map(SQLName.folded)))
   }
 }
 

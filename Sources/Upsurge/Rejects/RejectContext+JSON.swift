@@ -20,6 +20,7 @@ extension RejectContext {
       out.key("numbers")
       out.strings(consentedColumns)
     }
+    if let shaping { Self.write(shaping, to: &out) }
     if !added.isEmpty {
       out.key("add")
       out.beginObject()
@@ -134,6 +135,10 @@ extension RejectContext {
     triggers = try Self.word(json, "triggers") ?? .run
     folder = json[Self.folderKey]?.text
     layout = try Self.layout(json)
+    shaping = try Self.shaping(json)
+    if let shaping, case .csv(_, let fields) = layout, fields.count != shaping.fieldNames.count {
+      throw Self.fault("names")
+    }
   }
 
   private static func layout(_ json: JSONValue) throws(UpsurgeError) -> Layout {

@@ -24,6 +24,8 @@ package struct RejectContext: Sendable, Equatable {
   package var keepsSpelling = false
   /// Columns of the key whose texts are taken for numbers, however they are written.
   var consentedColumns: [String] = []
+  /// The SQL that makes rows of the fields.
+  package var shaping: Shaping?
   /// Columns that no field fills. What the run's beginning is, is a text already.
   var added: [String: AddedValue] = [:]
   /// How values are written, by column.
@@ -40,6 +42,19 @@ package struct RejectContext: Sendable, Equatable {
 extension RejectContext {
   /// Whether records name their columns themselves.
   var isJSON: Bool { if case .json = layout { true } else { false } }
+
+  /// Computed columns and a filter, as the load has had them.
+  package struct Shaping: Sendable, Equatable {
+    var computed: [LoadOptions.ComputedColumn]
+    var filter: String?
+    /// The names of all fields of a CSV record; empty for JSON, whose records name theirs.
+    var fieldNames: [String]
+    /// Fields of CSV whose values are read as numbers though no column of their own says so.
+    var numberFields: [String] = []
+
+    /// All that is SQL.
+    package var expressions: [String] { computed.map(\.sql) + (filter.map { [$0] } ?? []) }
+  }
 
   /// What becomes of values whose spelling their column would change.
   package var spellingPolicy: ColumnTarget.SpellingPolicy { keepsSpelling ? .reject : .warn }
@@ -59,7 +74,8 @@ extension RejectContext {
   ///   - columns: the run's columns, those of this source included.
   ///   - startedAt: when the run began; `now` is when this part of it did.
   init(
-    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions, startedAt: String = "",
+    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions,
+    startedAt: String = "",
     now: String = ""
   ) throws(UpsurgeError) {
     added = options.table.added.mapValues { $0 == .run ? .text(startedAt) : $0 == .now ? .text(now) : $0 }
@@ -72,6 +88,12 @@ extension RejectContext {
     consentedColumns = options.table.consentedColumns.filter { name in
       key.contains { SQLName.isSame($0, name) }
     }
+    shaping =
+      options.shapesRecords
+      ? Shaping(
+        computed: options.table.computedColumns, filter: options.input.filter, fieldNames: source.headerNames,
+        numberFields: try source.numberFields(for: facts, options: options).sorted())
+      : nil
     values = options.input.values
     blobEncoding = options.table.blobEncoding
     blobFolder = options.table.blobFolder.map { realPath($0) ?? $0 }

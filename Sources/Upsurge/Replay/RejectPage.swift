@@ -23,6 +23,8 @@ package struct RejectPage {
   package let records: [Reject]
   package var fates: [Fate]
   package private(set) var ledger = Ledger()
+  /// Records that the filter of their load leaves out; they have left, too.
+  package var filteredCount: UInt64 = 0
   /// Of the records that were stored, under the places where they stood.
   package var warnings = WarningLog()
   package var stages: [(name: String, seconds: Double)] = []
@@ -114,6 +116,7 @@ package struct RejectPage {
     table = found.name
     try OwnTable.refuse(table)
     let rules = try RulesText.decode(context.rules, running: options.returnedSQL)
+    try options.returnedSQL.check(context.shaping?.expressions ?? [])
     let schema = found.namingRowid(for: rules.target)
     let file = records.first?.position.file ?? ""
     let place = RawRecordParser.Place(
@@ -132,6 +135,7 @@ package struct RejectPage {
       switch try parser.parse(records[index]) {
       case .rejected(let reject): fates[index] = .rejected(reject)
       case .refused(let words): fates[index] = .untried(Self.noPlace, words)
+      case .filtered: filteredCount += 1
       case .record:
         indexes[parser.batch.position(of: 0, file: file)] = index
         try writer.write(&parser.batch)
@@ -184,6 +188,7 @@ package struct RejectPage {
   /// Counts what the writer has stored, and all others as rejected.
   package mutating func account(_ stored: Ledger?) {
     ledger = stored ?? Ledger()
+    if stored != nil { ledger.countFiltered(filteredCount) }
     let others = UInt64(records.count) - ledger.read
     ledger.read += others
     ledger.rejected += others

@@ -49,6 +49,7 @@ extension LoadOptions.Input {
     if let jsonMap { list.append(Option(.jsonMap, jsonMap)) }
     if takesWrapper { list.append(Option(.jsonPath, "$")) }
     if duplicateKeys != .lastWins { list.append(Option(.duplicateKeys, "\(duplicateKeys)")) }
+    if let filter { list.append(Option(.where, filter)) }
     if jsonNaN != .reject { list.append(Option(.jsonNaN, jsonNaN.rawValue)) }
     list += values.words.map { Option($0.term, $0.value) }
     return list
@@ -63,6 +64,7 @@ extension LoadOptions.Table {
     for (old, new) in renames.sorted(by: { $0.key < $1.key }) {
       list.append(Option(.rename, "\(old)=\(new)"))
     }
+    for column in computedColumns { list.append(Option(.let, "\(column.name)=\(column.sql)")) }
     if let blobEncoding { list.append(Option(.blob, "\(blobEncoding)")) }
     list += addedColumns.map { Option(.add, "\($0.name)=\($0.value.text)") }
     return list

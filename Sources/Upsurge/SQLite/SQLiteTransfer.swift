@@ -49,7 +49,7 @@ final class SQLiteTransfer: StoreTransfer {
     var settings = WriterSettings(options, for: table, context)
     settings.commitsOnce = upkeep.hasSetAside || options.transaction.isAtomic
     settings.chunks = chunks
-    if let before { settings.delivery.snapshot?.lastCount = before.writer.ledger.read }
+    if let before { settings.delivery.snapshot?.lastCount = before.writer.ledger.wanted }
     let preview = try Preview(
       options, connection: connection, setup: table.createdStatements + upkeep.statements,
       sourceNames: sourceNames, goingOnAt: resumed?.position.outputLengths ?? [:], note: note)

@@ -14,7 +14,9 @@ extension PreparedSource {
   }
 
   /// Records in the sample; 0 when it cannot be parsed.
-  private func sampleRecordCount(options: LoadOptions) -> Int {
+  private func sampleRecordCount(options given: LoadOptions) -> Int {
+    var options = given
+    options.table.inference = .sample
     let pool = BatchPool(
       count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0)
@@ -37,6 +39,10 @@ extension PreparedSource {
       case .csv(var parser):
         try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
       case .json(var parser):
+        try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
+      case .shapedCSV(var parser):
+        try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
+      case .shapedJSON(var parser):
         try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: emit)
       }
     } catch {

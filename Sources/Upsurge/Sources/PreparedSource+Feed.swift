@@ -106,6 +106,7 @@ extension PreparedSource {
   /// What the delivery says of its feed.
   func feedShape(options: LoadOptions) -> FeedShape {
     var feed = FeedShape(reading: options.input.readingWords)
+    feed.shaping = options.shapingWords
     if case .csv(let sniffed) = shape {
       let sample = opened.sample.withUnsafeBufferPointer {
         SampleShape(sample: $0, isWhole: opened.isSampleWhole, dialect: sniffed.dialect)
@@ -128,6 +129,12 @@ extension PreparedSource {
     if let declared { return declared.map(\.name) }
     if case .csv(let sniffed) = shape { return sniffed.headerNames }
     return nil
+  }
+
+  /// The names of the fields of CSV; empty for JSON.
+  var headerNames: [String] {
+    if case .csv(let sniffed) = shape { return sniffed.headerNames }
+    return []
   }
 
   var dialect: CSVDialect? {

@@ -43,19 +43,32 @@ extension PreparedSource {
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared {
-      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) }
-    }
+    if let declared { return try declaredColumns(declared, options: options) }
     return try inferFromRecords(options: options).found
+  }
+
+  /// The columns that a database has declared, and those that SQL makes of them, by what the sample shows.
+  private func declaredColumns(
+    _ all: [InferredColumn], options: LoadOptions
+  ) throws(UpsurgeError) -> [InferredColumn] {
+    let declared = try selected(all, options: options).map { $0.formatted(by: options.input.values) }
+    let names = options.table.computedColumns.map(\.name)
+    if names.isEmpty { return declared }
+    let found = try inferFromRecords(options: options).found
+    let computed = names.compactMap { name in found.first { SQLName.isSame($0.name, name) } }
+    return declared.filter { column in !names.contains { SQLName.isSame($0, column.name) } } + computed
+  }
+
+  /// The columns that the sample shows.
+  func sampleColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    try inferFromSample(options: options).found
   }
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
     let added = options.table.inferredColumnsThatAreAdded
-    if let declared {
-      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } + added
-    }
+    if let declared { return try declaredColumns(declared, options: options) + added }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
     let own = Set(pass.found.map { SQLName.folded($0.name) })
@@ -75,13 +88,7 @@ extension PreparedSource {
       return try inferAndRewind(
         options: options, isFirstBatchEnough: false, why: "\(.infer, "full") reads the input twice")
     }
-    var rest = opened.sample[...]
-    let columns = try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
-      let count = min(buffer.count, rest.count)
-      rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-      rest = rest.dropFirst(count)
-      return count
-    }
+    let columns = try inferFromSample(options: options)
     if columns.hasRecords || opened.isSampleWhole || (!opened.isSeekable && !columns.found.isEmpty) {
       return columns
     }
@@ -89,6 +96,16 @@ extension PreparedSource {
     return try inferAndRewind(
       options: options, isFirstBatchEnough: true,
       why: "its first record is larger than the MiB that is looked at first")
+  }
+
+  private func inferFromSample(options: LoadOptions) throws(UpsurgeError) -> Pass {
+    var rest = opened.sample[...]
+    return try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
+      let count = min(buffer.count, rest.count)
+      rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+      rest = rest.dropFirst(count)
+      return count
+    }
   }
 
   /// Reads the source beyond the sample and starts it again.
@@ -127,9 +144,10 @@ extension PreparedSource {
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
+    // Shaped records have their numbers read, and what SQL makes is not written in a form of the input.
     var inference = ColumnInference(
       isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text,
-      numbers: options.input.values.numbers)
+      numbers: options.shapesRecords ? nil : options.input.values.numbers)
     var survey = options.tuning.surveysValues ? ValueSurvey() : nil
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
@@ -147,6 +165,15 @@ extension PreparedSource {
     case .json(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
+    case .shapedCSV(var parser):
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
+      pass.found = inferred(parser.columns, inference, options)
+    case .shapedJSON(var parser):
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
+      // Keys come one by one, and computed columns are known before the first.
+      let found = inferred(parser.columns, inference, options)
+      let isComputed = { (column: InferredColumn) in options.table.isComputed(column.name) }
+      pass.found = found.filter { !isComputed($0) } + found.filter(isComputed)
     }
     if let survey {
       for slot in pass.found.indices { pass.found[slot].finding = survey.finding(of: slot) }
@@ -174,10 +201,11 @@ extension PreparedSource {
       let seen = slot < inference.columns.count ? inference.columns[slot] : ColumnInference.Column()
       let isKey = options.rules.key.contains { SQLName.isSame($0, target.name) }
       let type = isKey ? inference.keyType(of: slot) : inference.inferredType(of: slot)
-      return InferredColumn(
+      let column = InferredColumn(
         name: target.name, type: options.table.inference == .none ? .text : type, examples: seen.examples,
-        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil
-      ).formatted(by: options.table.inference == .none ? ValueFormats() : options.input.values)
+        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil)
+      if options.table.inference == .none || options.table.isComputed(target.name) { return column }
+      return column.formatted(by: options.input.values)
     }
   }
 }

@@ -2,6 +2,8 @@
 package enum SourceParser {
   case csv(CSVParser)
   case json(JSONParser)
+  case shapedCSV(ShapedParser<CSVParser>)
+  case shapedJSON(ShapedParser<JSONParser>)
 }
 
 extension PreparedSource {
@@ -22,6 +24,12 @@ extension PreparedSource {
     case .json(var parser):
       if let state { try parser.resume(from: state) }
       return .json(parser)
+    case .shapedCSV(var parser):
+      if let state { try parser.resume(from: state) }
+      return .shapedCSV(parser)
+    case .shapedJSON(var parser):
+      if let state { try parser.resume(from: state) }
+      return .shapedJSON(parser)
     }
   }
 
@@ -41,6 +49,12 @@ extension PreparedSource {
       {
         columns.add(column)
       }
+      if options.shapesRecords {
+        let names = ShapedSource.names([], options: options)
+        try addMissing(names, columns: &columns, table: table, options: options)
+        try addColumns(options, to: &columns, table: table, file: opened.name)
+        return .shapedJSON(try shapedParser(format, columns: columns, table: table, options: options))
+      }
       try addColumns(options, to: &columns, table: table, file: opened.name)
       var parser = JSONParser(
         dialect: jsonDialect(format, options: options), file: opened.name,
@@ -54,21 +68,30 @@ extension PreparedSource {
       parser.columnCountFilledLater = Self.addedSlots(options, columns, table).count
       return .json(parser)
     case .csv(let sniffed):
-      return .csv(try csvParser(sniffed, columns: &columns, table: table, options: options, values: values))
+      return try csvParser(sniffed, columns: &columns, table: table, options: options, values: values)
     }
   }
 
   private func csvParser(
     _ sniffed: CSVSniffResult, columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions,
     values: ValueReaders?
-  ) throws(UpsurgeError) -> CSVParser {
+  ) throws(UpsurgeError) -> SourceParser {
     let selection = FieldSelection(options: options)
     let names = try selection.columnNames(of: sniffed.headerNames, file: opened.name)
-    try selection.checkFormats(options.input.values, against: names, file: opened.name)
+    let isShaped = options.shapesRecords
+    try selection.checkFormats(
+      options.input.values, against: isShaped ? ShapedSource.formatNames(names, sniffed.headerNames) : names,
+      file: opened.name)
     try selection.checkAdded(options.table, against: names, file: opened.name)
     try addKnown(options, to: &columns, table: table)
-    try addMissing(names, columns: &columns, table: table, options: options)
+    try addMissing(
+      isShaped ? ShapedSource.names(names, options: options) : names, columns: &columns, table: table,
+      options: options)
     try addColumns(options, to: &columns, table: table, file: opened.name)
+    if isShaped {
+      return .shapedCSV(
+        try shapedParser(sniffed, names: names, columns: columns, table: table, options: options))
+    }
     let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
     var parser = CSVParser(
       dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
@@ -76,17 +99,22 @@ extension PreparedSource {
       extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
       blobs: blobs(for: table, options: options), values: values,
       slotsFilledLater: Self.addedSlots(options, columns, table))
+    mark(&parser)
+    return .csv(parser)
+  }
+
+  /// Says to a parser what is known of the text's encoding.
+  func mark(_ parser: inout CSVParser) {
     if opened.encoding != .utf8 {
       parser.encodingName = opened.encoding.rawValue
     } else {
       parser.beginsAsUTF8 = opened.sample.withUnsafeBufferPointer(CSVParser.beginsAsUTF8)
     }
-    return parser
   }
 
   /// The columns for a parser of rows. Days and times of a database are texts by their own type, so that a column that is declared
   /// as theirs is not one of numbers.
-  private func asDeclared(_ targets: [ColumnTarget]) -> [ColumnTarget] {
+  func asDeclared(_ targets: [ColumnTarget]) -> [ColumnTarget] {
     guard let declared else { return targets }
     let moments = Set(
       declared.filter { $0.declaredType.map(Self.isMoment) ?? false }.map { SQLName.folded($0.name) })
@@ -102,7 +130,7 @@ extension PreparedSource {
     declaredType.hasPrefix("DATE") || declaredType.hasPrefix("TIME")
   }
 
-  private func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
+  func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
     var dialect = options.input.dialect(of: format)
     dialect.jsonPath = options.input.jsonPath
     dialect.allowsSequence = true
@@ -124,7 +152,7 @@ extension PreparedSource {
   }
 
   /// How text in BLOB columns is decoded; while types are looked for, text is text.
-  private func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
+  func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
     guard let encoding = options.table.blobEncoding, !table.isForInference else { return nil }
     return BlobDecoding(
       encoding: encoding,
@@ -133,7 +161,7 @@ extension PreparedSource {
   }
 
   /// Where `--ragged extra` keeps surplus fields.
-  static let extraColumn = "extra"
+  static let extraColumn = LoadOptions.Table.extraColumn
 
   private func addMissing(
     _ names: [String?], columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions

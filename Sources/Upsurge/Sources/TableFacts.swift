@@ -13,6 +13,8 @@ package struct TableFacts: Sendable {
   package var quarantinesUnknown = false
   /// Whether fields for which the table has no column are left out: a delete needs its key alone.
   package var leavesOutUnknown = false
+  /// Whether earlier records were read with the same SQL, so that fields of it that are not there may have been there.
+  var mayLackFields = false
   /// Whether there is no table at all: values are looked at as they are.
   var isForInference = false
   /// The most columns of a table; what SQLite is built with where nothing else is said.

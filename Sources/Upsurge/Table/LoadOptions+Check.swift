@@ -19,6 +19,7 @@ extension LoadOptions {
     let renames = Dictionary(table.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
       first
     }
+    if table.computedColumns.contains(where: { SQLName.isSame($0.name, column) }) { return }
     let wanted = table.columns.map { renames[SQLName.folded($0)] ?? $0 }
     if !wanted.isEmpty && !wanted.contains(where: { SQLName.isSame($0, column) }) {
       throw UpsurgeError(

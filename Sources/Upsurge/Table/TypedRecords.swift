@@ -40,6 +40,10 @@ package struct TypedRecords {
       try filler.run(&parser, startOffset: opened.startOffset, isWhole: true, read: read, emit: emit)
     case .json(var parser):
       try filler.run(&parser, startOffset: opened.startOffset, isWhole: true, read: read, emit: emit)
+    case .shapedCSV(var parser):
+      try filler.run(&parser, startOffset: opened.startOffset, isWhole: true, read: read, emit: emit)
+    case .shapedJSON(var parser):
+      try filler.run(&parser, startOffset: opened.startOffset, isWhole: true, read: read, emit: emit)
     }
   }
 }

@@ -68,6 +68,17 @@ extension OptionCatalogue {
     OptionSpecification(
       .rename, of: .input, .mapping, named: "OLD=NEW", help: "Another name for a field."),
     OptionSpecification(
+      .let, of: .input, .mapping, named: "COL=SQL",
+      help: """
+        A column whose value SQL makes of the record's fields: 'total=price*qty'. Fields have their names in the input, \
+        and those of CSV are texts.
+        """),
+    OptionSpecification(
+      .where, of: .input, named: "SQL",
+      help: """
+        Store only records for which this SQL over their fields is true: "kind = 'A'". The others count as filtered.
+        """),
+    OptionSpecification(
       .type, of: .input, .mapping, named: "COL:TYPE",
       help: "Declared type of a column in a new table, as in zip:TEXT."),
     OptionSpecification(

@@ -54,6 +54,10 @@ struct JobSetting {
     case "default": for pair in try pairs() { options.table.defaults[pair.name] = pair.value }
     case "date": for pair in try pairs() { options.input.values.dates[pair.name] = pair.value }
     case "add": for pair in try pairs() { options.table.added[pair.name] = AddedValue(text: pair.value) }
+    case "let":
+      for pair in try pairs() {
+        options.table.computedColumns.append(LoadOptions.ComputedColumn(pair.name, pair.value))
+      }
     case "set":
       for pair in try pairs() { options.rules.merge.columns[pair.name] = UpsertOptions.rule(pair.value) }
     case "delete-when":
@@ -150,7 +154,7 @@ extension JobSetting {
   {
     let forms = [
       "rename": "{OLD: NEW}", "type": "{COLUMN: TYPE}", "set": "{COLUMN: RULE}", "default": "{COLUMN: VALUE}",
-      "date": "{COLUMN: FORMAT}", "add": "{COLUMN: VALUE}",
+        "let": "{COLUMN: SQL}", "date": "{COLUMN: FORMAT}", "add": "{COLUMN: VALUE}",
     ]
     let form = forms[option.key] ?? "{COLUMN: VALUE}"
     guard case .mapping(let entries) = value.content else { throw wrongKind(value, wanted: form) }

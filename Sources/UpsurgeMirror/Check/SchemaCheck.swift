@@ -128,7 +128,8 @@ struct SchemaCheck {
       first, _ in
       first
     }
-    return Set(fields.map { SQLName.folded(renames[SQLName.folded($0)] ?? $0) })
+    let computed = table.options.table.computedColumns.map { SQLName.folded($0.name) }
+    return Set(fields.map { SQLName.folded(renames[SQLName.folded($0)] ?? $0) } + computed)
   }
 
   func mayBring(_ column: String) -> Bool { brought?.contains(SQLName.folded(column)) ?? true }

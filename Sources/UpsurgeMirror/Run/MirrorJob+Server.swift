@@ -22,6 +22,14 @@ extension MirrorJob {
           .usage, "\(shown): \(key) does not apply to \(name) yet: nothing is noted of each row there",
           hint: "leave out \(key); or mirror into a file of SQLite")
       }
+      for (isGiven, key) in [
+        (!table.options.table.computedColumns.isEmpty, "let"), (table.options.input.filter != nil, "where"),
+      ] where isGiven {
+        throw UpsurgeError(
+          .usage,
+          "\(shown): \(key) does not apply to \(name): the SQL of fields is SQLite's, and is not evaluated for a server yet",
+          hint: "leave out \(key); or mirror into a file of SQLite")
+      }
       if atomicity == .bounded, table.sweep != .none {
         throw UpsurgeError(
           .usage,

@@ -189,7 +189,7 @@ extension TableMirror {
     var record = turn.record
     // Those of a group are noted when all of it is stored.
     if let before = turn.deliveries.last {
-      record?.recordCount = before.load.summary.ledger.read
+      record?.recordCount = before.load.summary.ledger.wanted
       if let shape = before.load.feed?.shape { record?.shape = shape }
     }
     let source = Source(file: path)

@@ -209,8 +209,8 @@ struct TableMirror {
 
   /// Notes how many records the last delivery had, and whether any of them was rejected.
   func noteCount(_ load: RunSummary, in record: inout FeedRecord, isFirst: Bool) {
-    warnOfRoundCount(load.ledger.read, last: record.recordCount)
-    record.recordCount = load.ledger.read
+    warnOfRoundCount(load.ledger.wanted, last: record.recordCount)
+    record.recordCount = load.ledger.wanted
     record.hasRejects = load.exitCode == 2 || !isFirst && record.hasRejects
   }
 

@@ -2,11 +2,27 @@ import CScan
 import UpsurgeRecords
 
 /// Why a record is rejected, as the person at the terminal reads it.
-struct RecordProblem {
-  var code: Reject.Code
-  var column: String?
-  var reason: Wording
-  var hint: Wording?
+package struct RecordProblem {
+  package var code: Reject.Code
+  package var column: String?
+  package var reason: Wording
+  package var hint: Wording?
+
+  package init(code: Reject.Code, column: String?, reason: Wording, hint: Wording?) {
+    (self.code, self.column, self.reason, self.hint) = (code, column, reason, hint)
+  }
+}
+
+extension ColumnTarget {
+  /// What is wrong with a value whose spelling the column would change.
+  var spellingProblem: RecordProblem {
+    RecordProblem(
+      code: .wouldChange, column: name,
+      reason: isKeyOfNumbers
+        ? "the key column \(name) holds numbers, and this key is not written as its number is"
+        : "the value would change its spelling in column \(name), which holds numbers",
+      hint: spellingHint)
+  }
 }
 
 extension CSVParser {
@@ -25,7 +41,7 @@ extension CSVParser {
     for index in 0..<scanner.record.noteCount where scanner.notes[index].note == .spellingChanges {
       let field = Int(scanner.notes[index].field)
       if let slot = slotOfField[field], columns[slot].spellingPolicy != .warn {
-        return wouldChange(inSlot: slot)
+        return columns[slot].spellingProblem
       }
     }
     return nil
@@ -111,16 +127,6 @@ extension CSVParser {
     let byteCount = text[first] >= 0xF0 ? 4 : text[first] >= 0xE0 ? 3 : 2
     return byteCount <= text.count - first
       && upsurge_validate_utf8(base + first, byteCount).valid_count == byteCount
-  }
-
-  private func wouldChange(inSlot slot: Int) -> RecordProblem {
-    let column = columns[slot]
-    return RecordProblem(
-      code: .wouldChange, column: column.name,
-      reason: column.isKeyOfNumbers
-        ? "the key column \(column.name) holds numbers, and this key is not written as its number is"
-        : "the value would change its spelling in column \(column.name), which holds numbers",
-      hint: column.spellingHint)
   }
 
   /// What the ragged policy says of a record with too few or too many fields; nil: it can be stored.

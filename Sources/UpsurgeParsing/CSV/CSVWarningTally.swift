@@ -35,6 +35,9 @@ struct CSVWarningTally {
     entries = Array(repeating: Entry(), count: Kind.allCases.count + 2 * columnCount)
   }
 
+  /// Makes room for one column more.
+  mutating func addColumn() { entries += [Entry(), Entry()] }
+
   var isEmpty: Bool { touched.isEmpty }
 
   /// Counts one more of what was counted before.

@@ -79,6 +79,8 @@ package struct JSONKeyPolicy: Sendable, Equatable {
     case add(ColumnTarget.SpellingPolicy)
     /// A column without affinity appears, so that every value stays what it is: for samples.
     case addUntyped
+    /// A column of texts appears, so that numbers keep their digits: for records that are still to be given their columns.
+    case addAsWritten
     /// The key is left out.
     case skip
     /// The run stops (`guardRefused`); the name is the table's.

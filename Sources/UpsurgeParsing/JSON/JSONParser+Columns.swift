@@ -159,14 +159,16 @@ extension JSONParser {
       if columnNames.slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
       let column = columnNames.column(of: name)
       if let mark = columnNames.policy.mark, column.nameKey == mark.nameKey {
-        throw markRefusal(of: name, at: position)
+        throw Self.markRefusal(of: name, at: position)
       }
       var target: ColumnTarget
       switch columnNames.policy.unknown {
       case .add(let spelling):
         target = ColumnTarget(name: column, affinity: new.affinity, spellingPolicy: spelling)
       case .addUntyped: target = ColumnTarget(name: column, affinity: .none, spellingPolicy: .warn)
-      case .skip, .refuse: throw refusal(of: name, at: position)
+      case .addAsWritten: target = ColumnTarget(name: column, affinity: .text, spellingPolicy: .warn)
+      case .refuse(let table): throw Self.refusal(of: name, in: table, at: position)
+      case .skip: throw Self.refusal(of: name, in: "", at: position)
       }
       if values?.reader(of: target)?.form == .truth, target.affinity == .text { target.affinity = .integer }
       if columns.count >= columnNames.limit {
@@ -183,16 +185,16 @@ extension JSONParser {
     record.newNames.removeAll()
   }
 
-  private func refusal(of name: String, at position: Position) -> UpsurgeError {
-    var table = ""
-    if case .refuse(let name) = columnNames.policy.unknown { table = name }
-    return UpsurgeError(
+  /// The refusal of a key for which the table has no column.
+  package static func refusal(of name: String, in table: String, at position: Position) -> UpsurgeError {
+    UpsurgeError(
       .guardRefused,
       "the input has a key \"\(name.escapedForTerminal)\" for which table \(table) has no column",
       position: position, hint: "\(.alter) adds the column; \(.columns, "A,B") leaves it out")
   }
 
-  private func markRefusal(of name: String, at position: Position) -> UpsurgeError {
+  /// The refusal of a key for the column by which a sweep marks rows.
+  package static func markRefusal(of name: String, at position: Position) -> UpsurgeError {
     UpsurgeError(
       .usage,
       "sweep: soft: the input has a key \"\(name.escapedForTerminal)\" for the column that marks rows as gone, and only the "

@@ -56,6 +56,20 @@ public struct ValueFormats: Sendable, Equatable {
       + nulls.keys.sorted().map { ($0, .null) }
   }
 
+  /// The formats under other names of their columns.
+  /// - Parameter rename: the new name; nil where the column has none, and its formats are left out.
+  package func named(by rename: (String) -> String?) -> ValueFormats {
+    func renamed<Format>(_ formats: [String: Format]) -> [String: Format] {
+      let pairs = formats.sorted { $0.key < $1.key }.compactMap { name, format in
+        rename(name).map { ($0, format) }
+      }
+      return Dictionary(pairs) { first, _ in first }
+    }
+    var formats = self
+    (formats.dates, formats.truths, formats.nulls) = (renamed(dates), renamed(truths), renamed(nulls))
+    return formats
+  }
+
   /// All that is said, as options with their values, in an order of their own.
   package var words: [(term: Term, value: String)] {
     var words: [(term: Term, value: String)] = dates.sorted { $0.key < $1.key }.map {

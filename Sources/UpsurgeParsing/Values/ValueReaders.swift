@@ -6,16 +6,22 @@ package final class ValueReaders: @unchecked Sendable {
 
   let formats: ValueFormats
   private let numbers: NumberForm?
+  private let readsBlobs: Bool
   private var steps: [UnsafeMutablePointer<DateStep>] = []
   private var words: [UnsafeMutablePointer<UInt8>] = []
 
-  /// - Parameter readsNumbers: false while types are looked for, as nobody knows the columns of numbers then.
+  /// - Parameters:
+  ///   - readsNumbers: false while types are looked for, as nobody knows the columns of numbers then.
+  ///   - readsBlobs: false where text of BLOB columns is left to who decodes it.
   /// - Throws: `usage` for formats that cannot be.
-  package init?(_ formats: ValueFormats, readsNumbers: Bool = true) throws(UpsurgeError) {
+  package init?(
+    _ formats: ValueFormats, readsNumbers: Bool = true, readsBlobs: Bool = true
+  ) throws(UpsurgeError) {
     try formats.validate()
     if formats.isEmpty { return nil }
     self.formats = formats
     numbers = readsNumbers ? formats.numbers : nil
+    self.readsBlobs = readsBlobs
   }
 
   deinit {
@@ -25,6 +31,7 @@ package final class ValueReaders: @unchecked Sendable {
 
   /// The reader of a column; nil where its values are what they say.
   func reader(of column: ColumnTarget) -> ValueReader? {
+    if column.isBlob && !readsBlobs { return nil }
     let name = column.name.nameKey
     let format = formats.dates.first { $0.key.nameKey == name }?.value
     let truths = formats.truths.first { $0.key.nameKey == name }?.value

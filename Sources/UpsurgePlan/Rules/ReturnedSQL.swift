@@ -20,9 +20,12 @@ package struct ReturnedSQL: Sendable {
   package static let unchecked = ReturnedSQL(isTrusted: true)
 
   /// - Throws: `usage` for rules whose SQL is not run.
-  package func check(_ rules: UpsertRules) throws(UpsurgeError) {
+  package func check(_ rules: UpsertRules) throws(UpsurgeError) { try check(rules.expressions) }
+
+  /// - Throws: `usage` for SQL that is not run.
+  package func check(_ expressions: [String]) throws(UpsurgeError) {
     if isTrusted { return }
-    for sql in rules.expressions where !given.contains(sql) {
+    for sql in expressions where !given.contains(sql) {
       guard let reason = SQLFragment(sql).foreignPart else { continue }
       throw Self.refusal(of: sql, " with \(reason)")
     }

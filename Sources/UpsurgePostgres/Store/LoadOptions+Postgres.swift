@@ -17,6 +17,14 @@ extension LoadOptions {
         table.initPath != nil || table.initSQL != nil, "\(.initScript)",
         "it is SQL for a connection of SQLite"
       ),
+      (
+        !table.computedColumns.isEmpty, "\(.let)",
+        "the SQL of fields is SQLite's, and is not evaluated for a server yet"
+      ),
+      (
+        input.filter != nil, "\(.where)",
+        "the SQL of fields is SQLite's, and is not evaluated for a server yet"
+      ),
       (table.isStrict, "\(.strict)", "every table of PostgreSQL is strict"),
       (table.triggers != .run, "\(.triggers)", "only SQLite's can be held back by a load"),
       (table.foreignKeys != .auto, "\(.foreignKeys)", "the server checks its foreign keys itself"),

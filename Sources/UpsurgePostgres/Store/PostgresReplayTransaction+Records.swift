@@ -29,6 +29,7 @@ extension PostgresReplayTransaction {
       switch try parser.parse(page.records[index]) {
       case .rejected(let reject): page.fates[index] = .rejected(reject)
       case .refused(let words): page.fates[index] = .untried(RejectPage.noPlace, words)
+      case .filtered: page.filteredCount += 1
       case .record:
         warnings.append((index, parser.batch.warnings))
         let added = parser.batch.newColumns
@@ -86,6 +87,11 @@ extension PostgresReplayTransaction {
   private func rules(of page: RejectPage) throws(UpsurgeError) -> UpsertRules {
     let rules = try RulesText.decode(page.context.rules)
     if !page.options.trustsRules, let sql = rules.expressions.first { throw ReturnedSQL.refusal(of: sql) }
+    if page.context.shaping != nil {
+      throw UpsurgeError(
+        .usage, "\(.let) and \(.where) do not apply to PostgreSQL: the SQL of fields is SQLite's",
+        hint: "replay the records into a file of SQLite")
+    }
     if page.context.contract == .quarantine {
       throw UpsurgeError(
         .usage, "\(.contract, "quarantine") does not apply to PostgreSQL: no record is kept there yet")

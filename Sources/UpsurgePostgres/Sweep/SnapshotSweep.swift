@@ -145,7 +145,7 @@ final class SnapshotSweep {
     (sweptCount, revivedCount, refusal, isHeldByReferences) = (0, 0, nil, false)
     guard let target else {
       try judge(
-        SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
+        SnapshotFacts(readCount: ledger.wanted, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
       ) { () throws(PostgresFailure) in false }
       if refusal == nil { try accept(connection) }
       return
@@ -155,7 +155,7 @@ final class SnapshotSweep {
     if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
     let gone = try gather(target, ledger, connection, refuse: refuse)
     let facts = SnapshotFacts(
-      readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
+      readCount: ledger.wanted, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
       unseenCount: gone.accepted)
     try judge(facts, connection) { () throws(PostgresFailure) in
       try keepUnaccepted(target, ledger, connection)

@@ -59,6 +59,11 @@ package struct InputPlace {
       (self.sourceIndex, number, line, byte) = (sourceIndex, place.record, place.line, place.byte)
       nextByte = reject.isRawCut ? nil : place.byte.map { $0 + UInt64(reject.raw.count) }
     }
+
+    /// The last record that was read of a source, left out by the filter.
+    package init(sourceIndex: Int, filteredThrough number: UInt64) {
+      (self.sourceIndex, self.number) = (sourceIndex, number)
+    }
   }
 
   /// Takes over where an earlier part of the run has ended.

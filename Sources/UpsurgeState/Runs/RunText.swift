@@ -246,7 +246,7 @@ package enum RunText {
     [
       ("read", \.read), ("inserted", \.inserted), ("updated", \.updated), ("unchanged", \.unchanged),
       ("stale", \.stale), ("ignored", \.ignored), ("deleted", \.deleted), ("rejected", \.rejected),
-      ("quarantined", \.quarantined), ("swept", \.swept),
+      ("quarantined", \.quarantined), ("filtered", \.filtered), ("swept", \.swept),
     ]
   }
 

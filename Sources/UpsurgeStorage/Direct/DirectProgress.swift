@@ -23,11 +23,15 @@ package struct DirectProgress {
   package mutating func take(_ batch: borrowing Batch) {
     place.begin(batch)
     place.allWarnings.merge(batch.warnings, leavingOut: isStrict ? .textInNumberColumn : nil)
-    if batch.recordCount == 0 { return }
-    place.prove(batch, recordCount: batch.recordCount)
-    transaction.note(batch, from: 0, to: batch.recordCount)
-    ledger.read += UInt64(batch.recordCount)
-    ledger.inserted += UInt64(batch.recordCount)
+    if batch.recordCount > 0 {
+      place.prove(batch, recordCount: batch.recordCount)
+      let last = batch.records[batch.recordCount - 1].number
+      ledger.countFiltered(transaction.filteredCount(of: batch, through: last, besides: batch.recordCount))
+      transaction.note(batch, from: 0, to: batch.recordCount)
+      ledger.read += UInt64(batch.recordCount)
+      ledger.inserted += UInt64(batch.recordCount)
+    }
+    ledger.countFiltered(transaction.passFiltered(of: batch))
   }
 
   /// For a run that goes on in another process, and reads the last batch again.

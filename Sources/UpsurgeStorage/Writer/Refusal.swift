@@ -4,7 +4,7 @@ import UpsurgeRecords
 import UpsurgeSQLite
 
 extension Reject.Code {
-  /// An expression of the schema (generated column, index, CHECK) failed on the record.
+  /// An expression failed on the record: of the schema (generated column, index, CHECK), of a computed column, or of the filter.
   public static let expression = Reject.Code(rawValue: "expression")
 }
 

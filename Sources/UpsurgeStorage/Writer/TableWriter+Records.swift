@@ -23,10 +23,12 @@ extension TableWriter {
         } else {
           try storeSeen(batch, in: .input, from: record, to: end)
         }
+        countFiltered(in: batch, through: batch.records[end - 1].number, besides: end - record)
         transaction.note(batch, from: record, to: end)
         record = end
       } else {
         try take(batch.rejects[rejectIndex], in: batch)
+        countFiltered(in: batch, through: rejectNumber, besides: 1)
         transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.origin.sourceIndex)
         rejectIndex += 1
       }

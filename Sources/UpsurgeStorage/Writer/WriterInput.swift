@@ -48,8 +48,14 @@ extension TableWriter {
 
   func end(_ batch: borrowing Batch) {
     for stage in stages.list { stage.didStoreBatch() }
+    tally.ledger.countFiltered(transaction.passFiltered(of: batch))
     prove(batch, recordCount: batch.recordCount)
     input.place.allWarnings.merge(batch.warnings, leavingOut: warningLeftOut)
+  }
+
+  /// Counts the records that the filter has left out before some that are stored or rejected.
+  func countFiltered(in batch: borrowing Batch, through number: UInt64, besides count: Int) {
+    tally.ledger.countFiltered(transaction.filteredCount(of: batch, through: number, besides: count))
   }
 
   private func prove(_ batch: borrowing Batch, recordCount: Int) {

@@ -59,6 +59,31 @@ struct OpenTransaction {
     last = InputPlace.Record(batch, record: end - 1)
   }
 
+  /// Records of a batch that the filter has left out since the last one that was noted.
+  /// - Parameters:
+  ///   - number: of the last record that is stored now.
+  ///   - count: how many are stored or rejected now.
+  func filteredCount(of batch: borrowing Batch, through number: UInt64, besides count: Int) -> UInt64 {
+    if batch.filteredThrough == nil { return 0 }
+    let before = last?.sourceIndex == batch.origin.sourceIndex ? last?.number ?? 0 : 0
+    let known = before + UInt64(count)
+    return number > known ? number - known : 0
+  }
+
+  /// Goes on to the last record of a batch, which the filter has left out.
+  /// - Returns: how many it has left out at the end.
+  mutating func passFiltered(of batch: borrowing Batch) -> UInt64 {
+    guard let through = batch.filteredThrough else { return 0 }
+    let count = filteredCount(of: batch, through: through, besides: 0)
+    if count == 0 { return 0 }
+    if last?.sourceIndex == batch.origin.sourceIndex {
+      last?.number = through
+    } else {
+      last = InputPlace.Record(sourceIndex: batch.origin.sourceIndex, filteredThrough: through)
+    }
+    return count
+  }
+
   mutating func note(_ reject: Reject, sourceIndex: Int) {
     recordCount += 1
     byteCount += reject.raw.count

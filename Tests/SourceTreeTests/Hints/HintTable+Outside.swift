@@ -230,6 +230,7 @@ extension HintTable {
         "name columns that have a PRIMARY KEY or UNIQUE index together",
         "leave out row-state, owned-by and local-edits; or mirror into a file of SQLite",
         "leave out …; or mirror into a file of SQLite",
+        "replay the records into a file of SQLite",
         "leave out --state-schema",
         "leave out atomic, or sweep",
         "atomic: table; or sweep: none",

@@ -9,7 +9,9 @@ import Testing
     "UpsurgeSQLite": ["SQL", "Connection", "Schema"],
     "UpsurgePlan": ["Rules", "Plan"],
     "UpsurgeState": ["RowState", "Quarantine", "Runs", "Rejects", "Keys", "Indexes", "Chunks"],
-    "UpsurgeStorage": ["Sorting", "Sweep", "Walk", "Writer", "Orphans", "Upkeep", "Direct", "Emit"],
+    "UpsurgeStorage": [
+      "Expressions", "Sorting", "Sweep", "Walk", "Writer", "Orphans", "Upkeep", "Direct", "Emit",
+    ],
     "Upsurge": [
       ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs",
       "Preview", "Feed", "Store",

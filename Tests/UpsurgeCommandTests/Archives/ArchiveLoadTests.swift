@@ -43,6 +43,36 @@ struct ArchiveLoadTests {
     #expect(try Database(scratch.file("b.db")).rows("SELECT *, typeof(price) FROM t ORDER BY id") == expected)
   }
 
+  @Test("Records of an archive are computed and filtered as those of plain files", arguments: forms)
+  func shaped(form: String) throws {
+    let bytes: [UInt8]
+    switch form {
+    case "xz": bytes = try Packing.xz(Self.csv(0..<3_000))
+    case "bz2": bytes = try Packing.bzip2(Self.csv(0..<3_000))
+    case "lz4": bytes = Packing.lz4(Self.csv(0..<3_000))
+    default:
+      bytes = try Packing.archive(
+        #require(Packing.Form(rawValue: form)),
+        [0..<1_000, 1_000..<1_001, 1_001..<3_000].enumerated().map {
+          ("\($0.offset).csv", Self.csv($0.element))
+        })
+    }
+    let packed = scratch.write(bytes, to: "packed")
+    let outcome = try load(
+      packed, "--let", "twice=price*2", "--let", "label=upper(substr(name, 1, 4))", "--where",
+      "CAST(id AS INTEGER) % 3 = 1", "--add", "nr=record", "--quiet", "--summary", scratch.file("summary"))
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(
+      try rows("SELECT count(*), sum(id), sum(twice) = sum(price) * 2, min(label), max(label) FROM t")
+        == ["1000|1499500|1|'NAME'|'NAME'"])
+    let summary = try String(contentsOfFile: scratch.file("summary"), encoding: .utf8)
+    #expect(summary.contains("\"read\":3000") && summary.contains("\"filtered\":2000"), "\(summary)")
+    // Records are counted in each file of an archive, also those that are left out.
+    let isOne = !Packing.Form.allCases.map(\.rawValue).contains(form)
+    let number = isOne ? "nr - id" : "nr - id + (id >= 1000) * 1000 + (id >= 1001)"
+    #expect(try rows("SELECT min(\(number)), max(\(number)) FROM t") == ["1|1"])
+  }
+
   @Test("A bad record is kept with the file in the archive, and replayed")
   func rejects() throws {
     let bad = Array("id,name,price\n5,e,1\nsix,f,2\n7,g,3\n".utf8)

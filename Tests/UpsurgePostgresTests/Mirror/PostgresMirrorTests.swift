@@ -339,10 +339,13 @@ struct PostgresMirrorTests {
     let changes: [(String, (inout MirrorTable) -> Void)] = [
       ("owned-by", { $0.ownedBy = "crm" }), ("row-state", { $0.keepsRowState = true }),
       ("local-edits", { $0.localEdits = .keep }),
+      ("let does not apply", { $0.options.table.computedColumns = [LoadOptions.ComputedColumn("v", "id * 2")] }),
+      ("where does not apply", { $0.options.input.filter = "id = '1'" }),
     ]
     for (name, change) in changes {
       let summary = job(Self.text(1...4), change).run()
       #expect(summary.exitCode == 64 && words(summary).contains(name), "\(name): \(words(summary))")
+      #expect(throws: UpsurgeError.self, "\(name)") { try job(Self.text(1...4), change).checkServer() }
     }
     var bounded = job(Self.text(1...4))
     bounded.atomicity = .bounded

@@ -42,6 +42,8 @@ struct RestartRun {
       switch setting.format.parser(columns: columns, file: path) {
       case .csv(var parser): try run(&parser, source, setting, from: restart)
       case .json(var parser): try run(&parser, source, setting, from: restart)
+      case .shapedCSV(var parser): try run(&parser, source, setting, from: restart)
+      case .shapedJSON(var parser): try run(&parser, source, setting, from: restart)
       }
     } catch {
       self.error = error.description

@@ -37,6 +37,7 @@ final class MemoryTransfer: StoreTransfer {
     rejectsByReason = run.progress.rejectsByReason
     lastCommitted = run.position.position
     inputPlace.goOn(run.position, run.progress.warnings)
+    last = InputPlace.Record(run.position)
   }
 
   var hasCommittedAll: Bool { ledger == committedLedger && ledger.read > 0 }
@@ -52,6 +53,8 @@ final class MemoryTransfer: StoreTransfer {
     var (record, reject) = try inputPlace.firstNew(of: batch, sourceNames: context.sourceNames)
     while record < batch.recordCount || reject < batch.rejects.count {
       let number = reject < batch.rejects.count ? batch.rejects[reject].position.record ?? 0 : .max
+      countFiltered(
+        in: batch, before: min(number, record < batch.recordCount ? batch.records[record].number : .max))
       if record < batch.recordCount, batch.records[record].number < number {
         try take(batch, record)
         last = InputPlace.Record(batch, record: record)
@@ -62,9 +65,23 @@ final class MemoryTransfer: StoreTransfer {
         reject += 1
       }
     }
+    if let through = batch.filteredThrough, through > (numberBefore(batch)) {
+      countFiltered(in: batch, before: through + 1)
+      last = InputPlace.Record(sourceIndex: batch.origin.sourceIndex, filteredThrough: through)
+    }
     inputPlace.prove(batch, recordCount: batch.recordCount)
     inputPlace.allWarnings.merge(batch.warnings)
     if !context.options.transaction.isAtomic && context.options.output.dryRun == nil { try commit(isLast: false) }
+  }
+
+  /// The number of the last record of the batch's source that was taken.
+  private func numberBefore(_ batch: borrowing Batch) -> UInt64 {
+    last?.sourceIndex == batch.origin.sourceIndex ? last?.number ?? 0 : 0
+  }
+
+  /// Numbers that nothing has are those of records that the filter has left out.
+  private func countFiltered(in batch: borrowing Batch, before number: UInt64) {
+    if batch.filteredThrough != nil { ledger.countFiltered(number - 1 - numberBefore(batch)) }
   }
 
   private func addColumns(_ new: [ColumnTarget]) {

@@ -197,6 +197,9 @@ extension GatheringStage {
 
   /// Notes where a piece ends in the input.
   private func note(_ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>) {
+    let lastRecord = records.isEmpty ? 0 : batch.records[records.upperBound - 1].number
+    let through = max(lastRecord, rejects.last.map { batch.rejects[$0].position.record ?? 0 } ?? 0)
+    writer.countFiltered(in: batch, through: through, besides: records.count + rejects.count)
     if !records.isEmpty { writer.transaction.note(batch, from: records.lowerBound, to: records.upperBound) }
     guard let lastReject = rejects.last else { return }
     let last = writer.transaction.last

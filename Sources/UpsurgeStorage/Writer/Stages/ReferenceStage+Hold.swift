@@ -96,7 +96,9 @@ extension ReferenceStage {
     let columns = plan.columns
     try connection.execute("ROLLBACK TO \(RecordHold.savepoint)")
     for sql in hold.addedColumns { try connection.execute(sql) }
+    let filtered = writer.ledger.filtered - hold.ledger.filtered
     writer.tally.ledger = hold.ledger
+    writer.tally.ledger.countFiltered(filtered)
     writer.tally.rejectsByReason = hold.rejectsByReason
     for stage in writer.stages.list { try stage.didTakeBack() }
     try referenceSetters?.forgetRows()
