@@ -67,7 +67,9 @@ struct PathCostTests {
 
   @Test("The delta path writes a hundredth of what ON CONFLICT writes")
   func littleLog() throws {
-    let connection = try Server.database()
+    // The log is that of all who use a server, so this one is used by nobody else.
+    let server = try PostgresServer.alone()
+    let connection = try Server.connect(Server.freshURL(on: server))
     try connection.run(
       "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT g, 'v' || g FROM generate_series(1, 50000) g"
     )
@@ -75,9 +77,9 @@ struct PathCostTests {
     try connection.run("CHECKPOINT")
     let shape = try Self.shape(connection, ["id", "v"])
     let batch = Batch.of((1...50_000).map { [.integer($0), .text("v\($0)")] })
-    // The log is that of all tests that use the server.
+    // The server's own processes may write to it, too.
     var least = Int64.max
-    for _ in 0..<40 where least > 200_000 {
+    for _ in 0..<5 where least > 200_000 {
       let start = try connection.texts("SELECT pg_current_wal_insert_lsn()")[0][0] ?? ""
       #expect(try Self.store(batch, by: .delta, connection, shape).unchanged == 50_000)
       let byteCount = try connection.run("SELECT pg_current_wal_insert_lsn() - '\(start)'::pg_lsn").last?
@@ -85,6 +87,7 @@ struct PathCostTests {
       least = min(least, Int64(byteCount ?? .infinity))
     }
     #expect(least < 200_000)
+    try server.end()
   }
 
   @Test(
