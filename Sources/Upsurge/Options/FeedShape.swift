@@ -19,7 +19,7 @@ package struct FeedShape: Sendable, Equatable {
   package var fieldCount: Int?
   package var encoding: TextEncoding?
 
-  /// The SQL that makes rows of records, as one text; empty where there is none.
+  /// The SQL that makes rows of records, as one text; empty without such SQL.
   package var shaping = ""
 
   package enum Format: String, Sendable { case csv, json }

@@ -33,7 +33,7 @@ extension LoadOptions {
   /// Whether SQL looks at each record before it gets its columns.
   package var shapesRecords: Bool { !table.computedColumns.isEmpty || input.filter != nil }
 
-  /// That SQL, as one text; empty where there is none.
+  /// The SQL of computed columns and of the filter, as one text; empty without both.
   var shapingWords: String {
     let computed = table.computedColumns.map { "\n\($0.name)=\($0.sql)" }.joined()
     return computed + (input.filter.map { "\nwhere \($0)" } ?? "")

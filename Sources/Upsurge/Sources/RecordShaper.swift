@@ -7,7 +7,7 @@ import UpsurgeStorage
 ///     shaped    price  note  total        one cell a column of the run, in the place of the parsed ones
 ///
 /// Belongs to one parser, whose records have at least as many cells as there are columns. A record that finds no room for its
-/// values, or brings a column of its own behind others, waits for the next batch with all that follow it (`PendingRecords`).
+/// values, or brings a column of its own after others, waits for the next batch with all that follow it (`PendingRecords`).
 final class RecordShaper {
   /// The run's columns, in slot order.
   private(set) var columns: [ColumnTarget]

@@ -94,16 +94,21 @@ struct ShapedSource {
       + options.table.renames.keys.sorted()
     let sql = try sql(over: Self.distinct(all), isText: false)
     let there = Set(fields.map(SQLName.folded))
-    for name in sql.fieldNames where !there.contains(SQLName.folded(name)) {
+    let early = table.unknownKeys == .skip ? [] : Self.names(in: known, before: sql.fieldNames)
+    let kept = early.filter { isStored($0, as: FeedRules.column(of: $0, options: options)) }
+    for name in Self.distinct(kept + sql.fieldNames) where !there.contains(SQLName.folded(name)) {
       fields.append(name)
       slots.append(nil)
     }
     let wanted = options.table.columns.isEmpty ? nil : options.table.columns + sql.fieldNames
+    let asked = Set(sql.fieldNames.map(SQLName.folded))
     let parsed = fields.enumerated().map { index, field in
       var target = ColumnTarget(name: field, affinity: .text, spellingPolicy: .warn)
       let column = FeedRules.column(of: field, options: options)
       let slot = index < slots.count ? slots[index] : nil
-      target.isDecimal = isNumber(field, slot: slot, column: column)
+      target.isDecimal =
+        (index < columns.targets.count || asked.contains(SQLName.folded(field)))
+        && isNumber(field, slot: slot, column: column)
       target.isBlob = slot.map { columns.targets[$0].isBlob } ?? false
       return target
     }
@@ -153,6 +158,13 @@ struct ShapedSource {
   private func isStored(_ field: String, as column: String) -> Bool {
     let wanted = options.table.columns
     return !isComputed(column) && (wanted.isEmpty || wanted.contains { SQLName.isSame($0, field) })
+  }
+
+  /// The names up to the last that the SQL speaks of. New columns come in the order of the parsed cells, which is to be that of
+  /// the input.
+  private static func names(in known: [String], before spoken: [String]) -> ArraySlice<String> {
+    let spoken = Set(spoken.map(SQLName.folded))
+    return known.lastIndex { spoken.contains(SQLName.folded($0)) }.map { known[...$0] } ?? []
   }
 
   private static func distinct(_ names: [String]) -> [String] {

@@ -4,7 +4,7 @@ import UpsurgeRecords
 /// Makes the values of columns from fields that were parsed as they are written, and from values that SQL has made of them.
 ///
 /// A parser does both at once where nothing comes between. The outcome is the one that it would have: values, warnings and
-/// rejects. Numbers of JSON lie in the arena without a quote before them, which tells them from strings.
+/// rejects. Numbers of JSON lie in the arena without a quote before them, by which they differ from strings.
 package struct FieldConverter {
   /// What became of a value.
   package enum Outcome {

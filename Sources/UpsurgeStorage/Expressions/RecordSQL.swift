@@ -212,5 +212,16 @@ extension Connection {
     // A misspelled "name" is no text.
     _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    refuseLoadExtension()
+  }
+
+  /// SQLite refuses to load code only when the function runs, and the SQL is to be refused before that.
+  private func refuseLoadExtension() {
+    sqlite3_set_authorizer(
+      handle,
+      { _, action, _, name, _, _ in
+        guard action == SQLITE_FUNCTION, let name else { return SQLITE_OK }
+        return SQLName.isSame(String(cString: name), "load_extension") ? SQLITE_DENY : SQLITE_OK
+      }, nil)
   }
 }

@@ -202,7 +202,9 @@ struct ShapedValueTests {
     try rows(ValueFeed.table, "expected.db")
     try ValueFeed.store(records, in: Database(scratch.file("expected.db")))
     let bad = records.count { $0.contains { $0.sql == nil } }
-    try rows("DELETE FROM t WHERE NOT (id % 3 > 0 AND (amount > 0 OR day IS NULL OR flag))", "expected.db")
+    // NULL is not true, either.
+    try rows(
+      "DELETE FROM t WHERE (id % 3 > 0 AND (amount > 0 OR day IS NULL OR flag)) IS NOT TRUE", "expected.db")
     try rows("UPDATE t SET count = count + flag, note = name || '/' || moment", "expected.db")
     for index in 0..<3 {
       let name = "\(index).db"
@@ -311,9 +313,11 @@ struct ShapedValueTests {
     #expect(
       replayed.error == nil && replayed.ledger.inserted == 1,
       "\(replayed.error.map(\.description) ?? "") \(kept)")
+    // Texts of CSV become numbers where all of them are; texts of JSON stay what they are.
+    let years = isCSV ? ["2024", "2023"] : ["'2024'", "'2023'"]
     #expect(
       try rows("SELECT id, day, total, year, nr FROM t ORDER BY id") == [
-        "1|'2024-12-31'|2001.0|2024|1", "2|'2023-02-01'|10.0|2023|2",
+        "1|'2024-12-31'|2001.0|\(years[0])|1", "2|'2023-02-01'|10.0|\(years[1])|2",
       ])
   }
 }
