@@ -124,7 +124,7 @@ struct HelpTests {
       let outcome = try Command.run(["load", "a.db", "t", word])
       #expect(outcome.exitCode == 64 && outcome.talk.contains("Did you mean '\(meant)'?"), "\(outcome.talk)")
     }
-    for word in ["--where", "--xyzzy", "--let", "--truncate"] {
+    for word in ["--having", "--xyzzy", "--truncate"] {
       let outcome = try Command.run(["load", "a.db", "t", word])
       #expect(outcome.exitCode == 64 && outcome.talk.contains("Unknown option '\(word)'\n"), "\(outcome.talk)")
     }
