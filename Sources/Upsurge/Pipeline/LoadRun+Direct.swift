@@ -116,14 +116,7 @@ extension LoadRun {
           "the rest goes through SQLite: \(saying: obstacle)\(isMemory ? "; with more it is faster" : "")"))
     }
     if direct.isSorting { control.note(stage: .sorting) }
-    let spilled = direct.spilledByteCount
-    if spilled > 0 {
-      note(
-        RunNote(
-          .detail,
-          "keys in no order: \(Words.bytes(Double(spilled))) of them are sorted on disk, as \(.memory) does not hold them"
-        ))
-    }
+    noteSpill(byteCount: direct.spilledByteCount)
     if try !direct.finish() {
       return RunNote(.detail, "all rows go through SQLite, from the first one: a key comes twice")
     }
@@ -137,6 +130,13 @@ extension LoadRun {
       $0.metrics.stages += [(RunStage.pack, packSeconds - waitSeconds), (RunStage.handOver, handOverSeconds)]
     }
     return nil
+  }
+
+  /// Says that keys are sorted on disk, where some are.
+  private func noteSpill(byteCount: Int) {
+    if byteCount == 0 { return }
+    let size = Words.bytes(Double(byteCount))
+    note(RunNote(.detail, "keys in no order: \(size) of them are sorted on disk, as \(.memory) does not hold them"))
   }
 
   /// Makes the image the database. From then on its rows stand, whatever comes.

@@ -15,7 +15,7 @@ extension HintTable {
       [.leaveOut(["total=cost*qty"]), .give(["total=price*qty"])], rows: ["1|2.5|4|10.0", "2|10.0|2|20.0"]),
     .load(
       "shaping: a text compared with a number", [comparison], sales, ["--where", "price > 5"], exit: 64,
-      [.leaveOut(["price > 5"]), .give(["CAST(price AS REAL) > 5"])], rows: ["2|10.0|2"]),
+      [.leaveOut(["price > 5"]), .give(["CAST(price AS REAL) > 5"])], rows: ["2|10|2"]),
     .load(
       "shaping: one column twice", ["put both into one expression"], sales, ["--let", "a=price", "--let", "A=qty"], exit: 64,
       [.leaveOut(["--let", "a=price", "--let", "A=qty"]), .give(["--let", "a=price || 'x' || qty"])],
