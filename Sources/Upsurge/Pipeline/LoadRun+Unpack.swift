@@ -80,7 +80,7 @@ extension UnpackedArchive {
 }
 
 extension PreparedSource {
-  /// Its fields in a few words, for a message.
+  /// The source's fields in a few words, for a message.
   fileprivate var fieldWords: String {
     guard case .csv(let sniffed) = shape else { return "JSON" }
     let names = sniffed.headerNames.prefix(4).map { String($0.escapedForTerminal.prefix(40)) }.joined(

@@ -29,7 +29,7 @@ package struct ArchiveListing: Sendable {
   }
 
   package let kind: ArchiveKind
-  /// Those that are no folders.
+  /// What the archive holds, without its folders.
   package private(set) var members: [Member] = []
   private var folders: Set<String> = []
   /// Indices of the members that are called so; of an archive with many, each is looked up.
@@ -126,7 +126,7 @@ extension ArchiveListing {
   /// Links, devices and pipes, which are left out where nobody names them.
   package var leftOut: [String] { members.filter { $0.kind != .file && !$0.isHidden }.map(\.label) }
 
-  /// Those that a name or a pattern stands for, in the archive's order.
+  /// The members that a name or a pattern stands for, in the archive's order.
   /// - Throws: `unreadableInput` where no member matches; `badInput` for what is not read.
   func members(matching path: ArchivePath) throws(UpsurgeError) -> [Member] {
     let named = self.named(path.member)
@@ -139,7 +139,7 @@ extension ArchiveListing {
     return try checked(matching, of: path)
   }
 
-  /// Those with a name, as it is shown or stored.
+  /// The members with a name, as it is shown or stored.
   func named(_ name: String) -> [Member] {
     if let found = places[name] { return found.map { members[$0] } }
     let bytes = Array(name.utf8)

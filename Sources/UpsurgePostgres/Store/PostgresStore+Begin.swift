@@ -26,10 +26,10 @@ extension PostgresStore {
           || !beginning.files.canReadAgain(from: beginning.index))
       table.making = making
       if beginning.resumption == nil {
-        let unfinished = try unfinishedRuns(of: making)
+        let unfinished = try unfinishedRuns()
         try checkOwn(making)
         for run in unfinished where !beginning.replaced.contains(where: { $0.id == run.id }) {
-          if !isTrial { noteLoss(of: run, context) }
+          noteLoss(of: run, context)
           preparations.append(runs(beside: table.name).forgetting(run.id, owner: run.owner))
         }
         preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
@@ -288,7 +288,7 @@ extension PostgresStore {
 
   /// Runs that stopped while they filled the table under its own name; nobody has seen their rows.
   /// - Throws: `guardRefused` where a process is at it now.
-  private func unfinishedRuns(of making: NewTable) throws(UpsurgeError) -> [RunRecord] {
+  private func unfinishedRuns() throws(UpsurgeError) -> [RunRecord] {
     let runs = try openRuns(of: job.table).filter { $0.position.madeTable && $0.state == .running }
     for run in runs {
       if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
@@ -302,7 +302,7 @@ extension PostgresStore {
     context.note(
       RunNote(
         .warning,
-        "run \(run.id) from \(sources) stopped before its new table was complete: its \(Words.count(run.progress.ledger.inserted, "row")) are dropped, and the run is forgotten"
+        "run \(run.id) from \(sources) stopped before its new table was complete: this load drops that table, with \(Words.count(run.progress.ledger.inserted, "row")), and forgets the run"
       ))
   }
 

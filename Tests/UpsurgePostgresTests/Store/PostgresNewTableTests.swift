@@ -123,11 +123,11 @@ struct PostgresNewTableTests {
         options: options)
       #expect(job.run(note: { notes.add($0.text) }).error == nil)
     }
-    let lost = notes.all.filter { $0.contains("are dropped") }
+    let lost = notes.all.filter { $0.contains("drops that table") }
     #expect(lost.count == 1 && lost[0].hasPrefix("run \(run) from "))
     #expect(
       lost[0].hasSuffix(
-        "old.csv stopped before its new table was complete: its \(count) rows are dropped, and the run is forgotten"))
+        "old.csv stopped before its new table was complete: this load drops that table, with \(count) rows, and forgets the run"))
     #expect(try scenario.rows("SELECT * FROM t") == ["7|1"])
     #expect(try scenario.rows("SELECT count(*) AS n FROM upsurge_runs") == ["0"])
   }
