@@ -124,6 +124,7 @@ extension LoadOptions.Input {
     if let count = csv.headerLineCount { words.append("header \(count)") }
     if let count = csv.skippedLineCount { words.append("skip \(count)") }
     if let delimiter = csv.delimiter { words.append("delimiter \(delimiter)") }
+    if let widths = csv.widths { words.append("widths \(widths.text)") }
     if let quote = csv.quote { words.append("quote \(quote)") }
     if let escape = csv.escape { words.append("escape \(escape)") }
     if let prefix = csv.commentPrefix { words.append("comment \(prefix)") }

@@ -96,6 +96,7 @@ extension CSVOverrides {
   fileprivate var identity: String {
     var parts: [String] = []
     if let delimiter { parts.append("delimiter \(delimiter)") }
+    if let widths { parts.append("widths \(widths.text)") }
     if let quote { parts.append("quote \(quote)") }
     if let escape { parts.append("escape \(escape)\(escaping == .any ? "" : " \(escaping)")") }
     if let commentPrefix { parts.append("comment \(commentPrefix)") }

@@ -166,6 +166,7 @@ package struct PreparedSource {
       given.delimiter = [UInt8(ascii: "\t")]
       return .csv(CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: given))
     case .csv, .tsv: break
+    case nil where options.input.csv.widths != nil: break
     case nil:
       if !options.input.jsonPath.isEmpty || options.input.jsonMap != nil { return .json(.json) }
       let format = opened.sample.withUnsafeBufferPointer {

@@ -19,6 +19,8 @@ struct InputOptions: ParsableArguments {
 
   @Option(.names) var nameList: String?
 
+  @Option(.widths) var widths: [String] = []
+
   @Option(.dialect) var preset: DialectPreset?
 
   @Option(.skipLines) var skipLines: Int?
@@ -127,6 +129,14 @@ struct InputOptions: ParsableArguments {
       csv.skippedLineCount = skipLines
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
+    if !widths.isEmpty {
+      let given = try WidthList.parse(GatheredWords.split(widths).joined(separator: ","))
+      csv.widths = given.widths
+      if let names = given.names {
+        if csv.columnNames != nil { throw ValidationError("--widths names the fields, and so does --names") }
+        csv.columnNames = names
+      }
+    }
     csv.nullSpellings += nulls.filter { $0.column == nil }.map { Array($0.text.utf8) }
     csv.quotedEmpty = quotedEmpty
     if let ragged { csv.ragged = ragged }

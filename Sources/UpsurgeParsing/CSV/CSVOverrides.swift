@@ -16,6 +16,8 @@ public struct CSVOverrides: Sendable, Equatable {
   }
 
   public var delimiter: [UInt8]?
+  /// Where the fields of a line stand that has no marks between them.
+  public var widths: FixedWidths?
   public var quote: Mark?
   public var escape: Mark?
   /// What a given escape character does.
