@@ -177,3 +177,11 @@ extension Workbook {
     return [source(try sheet(member.isEmpty ? archives.sheet : member))]
   }
 }
+
+extension Source {
+  /// Whether its path goes on after a workbook.
+  package func isSheet(_ archives: OpenArchives) throws(UpsurgeError) -> Bool {
+    guard let path = filePath, let place = ArchivePath(path) else { return false }
+    return try Workbook(place.archive, followsLinks: true, archives: archives, cancellation: nil) != nil
+  }
+}

@@ -30,6 +30,9 @@ extension OptionCatalogue {
         NAME:* is the rest of the line. Blanks around a value are left out.
         """),
     OptionSpecification(
+      .sheet, of: .input, named: "NAME|N",
+      help: "The sheet of an Excel or LibreOffice workbook (.xlsx, .ods). Without it, the first one that is not hidden."),
+    OptionSpecification(
       .dialect, of: .input, .value(DialectPreset.self), named: "PROGRAM",
       help: """
         The program that wrote the file: mysql (SELECT … INTO OUTFILE, mysql --batch), postgres (COPY), excel or unix. \

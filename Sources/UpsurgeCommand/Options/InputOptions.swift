@@ -21,6 +21,8 @@ struct InputOptions: ParsableArguments {
 
   @Option(.widths) var widths: [String] = []
 
+  @Option(.sheet) var sheet: String?
+
   @Option(.dialect) var preset: DialectPreset?
 
   @Option(.skipLines) var skipLines: Int?
@@ -66,6 +68,7 @@ struct InputOptions: ParsableArguments {
       options.input.encoding = known
     }
     options.input.csv = try csvOverrides()
+    options.input.sheet = sheet
     options.table.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
     for rename in GatheredWords.split(renames) {
       guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,

@@ -77,7 +77,7 @@ final class ExcelBook: XMLVisitor {
     return .goOn
   }
 
-  func end(_ name: XMLName) -> XMLStep { name == "sheets" ? .goOn : .goOn }
+  func end(_ name: XMLName) -> XMLStep { .goOn }
   func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }
 

@@ -62,15 +62,25 @@ final class ExcelSheet: SheetVisitor {
   }
 
   private func startCell(_ attributes: XMLAttributes) -> XMLStep {
-    let place = attributes.value("r").flatMap { Self.place($0) }
+    var place: (column: Int, row: Int)?
+    var type: UnsafePointer<CChar>?
+    style = 0
+    attributes.each { name, value in
+      if name[0] == 0 || name[1] != 0 { return }
+      switch UInt8(bitPattern: name[0]) {
+      case UInt8(ascii: "r"): place = Self.place(value)
+      case UInt8(ascii: "s"): style = XMLAttributes.number(value) ?? 0
+      case UInt8(ascii: "t"): type = value
+      default: break
+      }
+    }
     let next = place?.column ?? column + 1
     guard next > column, next < SheetText.columnLimit else {
       return fail("its cells are not in their order, or there are more than \(SheetText.columnLimit) in a row")
     }
     column = next
-    style = attributes.number("s") ?? 0
     kind = .number
-    if let type = attributes.value("t") {
+    if let type {
       switch XMLName(type) {
       case "s": kind = .shared
       case "inlineStr": kind = .inline

@@ -13,8 +13,6 @@ struct SheetText {
   /// Bytes that were made and not taken.
   private(set) var output: [UInt8] = []
   private var outputStart = 0
-  /// Bytes that were made of all rows.
-  private(set) var byteCount: UInt64 = 0
 
   /// The row that is being read: its fields so far, and how many columns they are.
   private var row: [UInt8] = []
@@ -87,7 +85,10 @@ struct SheetText {
     lineCount = rowNumber
     if count > 1 {
       flush()
-      repeated = (line(row[...], width: rowWidth), count - 1)
+      let start = output.count
+      append(row[...], width: rowWidth)
+      repeated = (Array(output[start...]), count - 2)
+      if count == 2 { repeated = nil }
       lineCount += count - 1
     }
   }
@@ -99,7 +100,7 @@ struct SheetText {
 
   private mutating func add(_ bytes: ArraySlice<UInt8>, width rowWidth: Int, blankCount: Int) {
     if width != nil {
-      append(line(bytes, width: rowWidth), blankCount: blankCount)
+      append(bytes, width: rowWidth, blankCount: blankCount)
       return
     }
     let start = heldBytes.count
@@ -111,21 +112,15 @@ struct SheetText {
   private mutating func flush() {
     if width != nil { return }
     width = held.map(\.width).max() ?? 0
-    for row in held { append(line(heldBytes[row.bytes], width: row.width), blankCount: row.blankCount) }
+    for row in held { append(heldBytes[row.bytes], width: row.width, blankCount: row.blankCount) }
     (held, heldBytes) = ([], [])
   }
 
-  private func line(_ bytes: ArraySlice<UInt8>, width rowWidth: Int) -> [UInt8] {
-    var line = Array(bytes)
-    if let width, width > rowWidth { line += Array(repeating: 0x09, count: width - rowWidth) }
-    line.append(0x0A)
-    return line
-  }
-
-  private mutating func append(_ line: [UInt8], blankCount: Int = 0) {
-    if blankCount > 0 { output += Array(repeating: 0x0A, count: blankCount) }
-    output += line
-    byteCount += UInt64(line.count + max(blankCount, 0))
+  private mutating func append(_ bytes: ArraySlice<UInt8>, width rowWidth: Int, blankCount: Int = 0) {
+    for _ in 0..<max(blankCount, 0) { output.append(0x0A) }
+    output += bytes
+    if let width, width > rowWidth { output.append(contentsOf: repeatElement(0x09, count: width - rowWidth)) }
+    output.append(0x0A)
   }
 
   // MARK: - Output
@@ -137,7 +132,7 @@ struct SheetText {
       output.removeAll(keepingCapacity: true)
       outputStart = 0
       let part = min(count, max(Self.outputByteLimit / line.count, 1))
-      for _ in 0..<part { append(line) }
+      for _ in 0..<part { output += line }
       count -= part
       line = count == 0 ? [] : line
       repeated = count == 0 ? nil : (line, count)

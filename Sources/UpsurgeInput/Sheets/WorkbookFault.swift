@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// What is wrong with a workbook, as a person reads it.
 enum WorkbookFault {
   /// Whatever is wrong with its parts, a spreadsheet program writes them anew.
-  static let saveAgain: Wording = "open it with a spreadsheet program, and save it again"
+  static let saveAgain = Wording("open it with a spreadsheet program, and save it again")
 
   /// A part that is not there, or says what it must not.
   static func broken(_ path: String, _ what: Wording) -> UpsurgeError {
@@ -28,11 +28,11 @@ enum WorkbookFault {
   }
 
   static func noSheet(_ path: String, _ wanted: String, known names: [String]) -> UpsurgeError {
-    let shown = names.prefix(8).map(\.escapedForTerminal).joined(separator: ", ")
     let more = names.count > 8 ? " and \(names.count - 8) more" : ""
+    let list = names.prefix(8).map(\.escapedForTerminal).joined(separator: ", ") + more
     return UpsurgeError(
       .unreadableInput, "\(SourceName.shown(path)) has no sheet \(wanted.escapedForTerminal)",
-      position: Position(file: path), hint: names.isEmpty ? "it has no sheet with cells" : "its sheets are: \(shown)\(more)")
+      position: Position(file: path), hint: names.isEmpty ? "it has no sheet with cells" : "its sheets are: \(list)")
   }
 }
 

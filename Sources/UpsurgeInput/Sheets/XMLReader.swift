@@ -33,6 +33,7 @@ struct XMLName {
 
   /// What follows the prefix: documents choose prefixes as they like.
   static func local(_ text: UnsafePointer<CChar>) -> UnsafePointer<CChar> {
+    if text[0] == 0 || text[1] == 0 { return text }
     guard let colon = strchr(text, Int32(UInt8(ascii: ":"))) else { return text }
     return UnsafePointer(colon) + 1
   }
@@ -62,13 +63,22 @@ struct XMLAttributes {
   func exactly(_ name: StaticString) -> UnsafePointer<CChar>? { first { XMLName.equals($0, name) } }
 
   private func first(where isWanted: (UnsafePointer<CChar>) -> Bool) -> UnsafePointer<CChar>? {
-    guard let list else { return nil }
+    var found: UnsafePointer<CChar>?
+    each { name, value in
+      if found == nil && isWanted(name) { found = value }
+    }
+    return found
+  }
+
+  /// All of them, as they are written.
+  @inline(__always)
+  func each(_ body: (_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Void) {
+    guard let list else { return }
     var at = 0
     while let name = list[at], let value = list[at + 1] {
-      if isWanted(name) { return value }
+      body(name, value)
       at += 2
     }
-    return nil
   }
 
   func text(_ name: StaticString) -> String? { value(name).map { String(cString: $0) } }
