@@ -4,10 +4,10 @@ import UpsurgeRecords
 
 @testable import UpsurgeInput
 
-@Suite("Sheets: cells as text", .enabled(if: Packing.isThere && SheetTests.hasExpat, "\(Packing.need), or libexpat1 is not"))
-struct SheetTests {
-  static var hasExpat: Bool { if case .there = InputLibraries.expat { true } else { false } }
+private let hasExpat: Bool = if case .there = InputLibraries.expat { true } else { false }
 
+@Suite("Sheets: cells as text", .enabled(if: Packing.isThere && hasExpat, "\(Packing.need), or libexpat1 is not"))
+struct SheetTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

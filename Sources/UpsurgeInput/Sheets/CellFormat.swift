@@ -76,7 +76,7 @@ enum CellDate {
     let isTime = format == .time || format == .either && hasTime
     if isTime && serial == 0 { return time(milliseconds) }
     // The first programs took 1900 for a leap year: day 60 is none, and those before it are one off.
-    let day = is1904 ? serial + 24_107 : serial < 60 ? serial - 25_568 : serial - 25_569
+    let day = is1904 ? serial - 24_107 : serial < 60 ? serial - 25_568 : serial - 25_569
     if !is1904 && (serial == 0 || serial == 60) { return nil }
     let text = date(day)
     if !hasTime && (format == .day || format == .either) { return text }
