@@ -38,8 +38,8 @@ package final class FileSource: ByteSource {
   package private(set) var readSeconds = 0.0
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
-  /// The member of an archive that it reads in the place of a descriptor.
-  let content: ArchiveContent?
+  /// The member of an archive, or the sheet of a workbook, that it reads in the place of a descriptor.
+  let content: (any MemberContent)?
   /// What was read before anybody asked for it; then nothing else is left to read.
   private var ahead: ReadAhead?
 
@@ -73,8 +73,12 @@ package final class FileSource: ByteSource {
       throw .cannotOpen(ServerSource.redacted(text), ENOENT)
     case .file(let path):
       if let member = ArchivePath(path) {
-        let content = try ArchiveContent(
-          member, followsLinks: !question.hasFound(member.archive), of: archives, cancellation: cancellation)
+        let followsLinks = !question.hasFound(member.archive)
+        let sheet = try SheetContent(member, followsLinks: followsLinks, of: archives, cancellation: cancellation)
+        let content: any MemberContent =
+          if let sheet { sheet } else {
+            try ArchiveContent(member, followsLinks: followsLinks, of: archives, cancellation: cancellation)
+          }
         self.init(content: content, name: path, counter: counter, cancellation: cancellation)
       } else {
         try self.init(path: path, counter: counter, cancellation: cancellation)
@@ -166,14 +170,20 @@ package final class FileSource: ByteSource {
     byteCount = offset >= 0 ? UInt64(max(info.st_size - offset, 0)) : nil
   }
 
-  /// Reads a member of an archive.
-  private init(content: ArchiveContent, name: String, counter: ByteCounter, cancellation: ReadCancellation?) {
+  /// Reads a member of an archive, or a sheet.
+  private init(content: any MemberContent, name: String, counter: ByteCounter, cancellation: ReadCancellation?) {
     (descriptor, isOwner, feed, firstOffset) = (-1, false, nil, 0)
     (self.content, self.name, self.counter, self.cancellation) = (content, name, counter, cancellation)
     isSeekable = true
     openedTime = content.stamp.modified
-    byteCount = content.member.byteCount
+    byteCount = content.byteCount
   }
+
+  /// Whether it is a sheet of a workbook.
+  package var isSheet: Bool { content is SheetContent }
+
+  /// What is to be said of a sheet as far as it was read; nil for anything else.
+  package var sheetNotes: SheetNotes? { (content as? SheetContent)?.notes }
 
   /// How many bytes there will be, where that is known: also of a feed that has said so.
   package var expectedByteCount: UInt64? { byteCount ?? feed?.expectedByteCount }

@@ -1,5 +1,6 @@
 import CArchive
 import CCurl
+import CExpat
 import CIconv
 import CZlib
 import CZstd
@@ -33,6 +34,13 @@ package enum InputLibraries {
   package static var archive: LoadedLibrary {
     if let problem = upsurge_archive_load() { return .missing(String(cString: problem)) }
     let words = String(cString: upsurge_archive_version()).split(separator: " ")
+    return .there(version: words.last.map(String.init) ?? "")
+  }
+
+  /// libexpat: `2.5.0`.
+  package static var expat: LoadedLibrary {
+    if let problem = upsurge_expat_load() { return .missing(String(cString: problem)) }
+    let words = String(cString: upsurge_expat_version()).split(separator: "_")
     return .there(version: words.last.map(String.init) ?? "")
   }
 

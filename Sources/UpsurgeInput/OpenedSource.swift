@@ -84,6 +84,10 @@ package final class OpenedSource: ByteSource {
   package var fileReadSeconds: Double { file.readSeconds }
   /// Whether the file's bytes are not yet what the parser reads: compressed, or not UTF-8.
   package var isDecoded: Bool { compression != .none || encoding != .utf8 }
+  /// Whether it is a sheet of a workbook, whose text has marks of its own.
+  package var isSheet: Bool { file.isSheet }
+  /// What is to be said of a sheet as far as it was read; nil for anything else.
+  package var sheetNotes: SheetNotes? { file.sheetNotes }
   /// What a server has answered; nil for other sources.
   package var response: HTTPResponse? { file.response }
   /// Whether reading on may wait for who sends it.

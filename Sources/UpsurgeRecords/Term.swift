@@ -6,7 +6,7 @@
 package enum Term: String, Sendable, CaseIterable {
   // Where records come from, and how they are read.
   case format, compression, encoding, trailer, dialect, delimiter, quote, quotes, escape, comment, null,
-    ragged, names
+    ragged, names, widths, sheet
   case headerLines = "header-lines"
   case noHeader = "no-header"
   case skipLines = "skip-lines"

@@ -39,6 +39,12 @@ public struct WarningLog: Sendable, Equatable {
     public static let columnAdded = Code(rawValue: "column-added")
     /// A file changed its size or its time while it was read.
     public static let sourceChanged = Code(rawValue: "source-changed")
+    /// A cell of a sheet holds an error such as `#N/A`, and is NULL.
+    public static let errorCell = Code(rawValue: "error-cell")
+    /// A formula of a sheet was stored without its value, and is NULL.
+    public static let formulaWithoutValue = Code(rawValue: "formula-without-value")
+    /// Cells of a sheet were merged; the first one has the value.
+    public static let mergedCells = Code(rawValue: "merged-cells")
     /// `trusted_schema` had to be on: a trigger, view or constraint uses what SQLite calls unsafe there.
     public static let trustedSchema = Code(rawValue: "trusted-schema")
   }

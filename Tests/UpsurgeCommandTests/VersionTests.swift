@@ -13,7 +13,7 @@ struct VersionTests {
       let outcome = try Command.run(words)
       #expect(outcome.exitCode == 0 && outcome.talk.isEmpty, "\(outcome.talk)")
       #expect(outcome.output.hasPrefix("upsurge \(upsurgeVersion)\n"))
-      for name in ["SQLite", "zstd", "zlib", "libcurl", "libarchive", "libyaml", "iconv"] {
+      for name in ["SQLite", "zstd", "zlib", "libcurl", "libarchive", "libexpat", "libyaml", "iconv"] {
         #expect(outcome.output.contains("\n  \(name) "), "\(name)")
       }
       #expect(outcome.output.contains(Connection.version))

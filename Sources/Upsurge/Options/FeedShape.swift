@@ -126,9 +126,11 @@ extension LoadOptions.Input {
     if let names = csv.columnNames { words.append("names \(names)") }
     if let count = csv.headerLineCount { words.append("header \(count)") }
     if let count = csv.skippedLineCount { words.append("skip \(count)") }
-    if let delimiter = csv.delimiter { words.append("delimiter \(delimiter)") }
-    if let quote = csv.quote { words.append("quote \(quote)") }
-    if let escape = csv.escape { words.append("escape \(escape)") }
+    if let sheet { words.append("sheet \(sheet)") }
+    if let delimiter = csv.delimiter, !csv.isOfSheet { words.append("delimiter \(delimiter)") }
+    if let widths = csv.widths { words.append("widths \(widths.text)") }
+    if let quote = csv.quote, !csv.isOfSheet { words.append("quote \(quote)") }
+    if let escape = csv.escape, !csv.isOfSheet { words.append("escape \(escape)") }
     if let prefix = csv.commentPrefix { words.append("comment \(prefix)") }
     if encoding != .auto { words.append("encoding \(encoding.rawValue)") }
     if let flattenSeparator { words.append("flatten \(flattenSeparator)") }

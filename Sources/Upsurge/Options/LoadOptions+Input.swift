@@ -9,6 +9,8 @@ extension LoadOptions {
     public var encoding: TextEncoding = .auto
     /// Parts of the CSV dialect that are given; the rest is sniffed.
     public var csv = CSVOverrides()
+    /// The sheet of a workbook that is read, by its name or its number from 1; `nil` is the first one that is not hidden.
+    public var sheet: String?
     /// Joins the keys of nested JSON objects into column names; `nil` keeps them as JSON text.
     public var flattenSeparator: String?
     /// Where in a JSON document the array of records is.

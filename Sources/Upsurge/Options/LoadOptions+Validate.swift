@@ -65,6 +65,7 @@ extension LoadOptions {
 extension LoadOptions.Input {
   fileprivate func validate() throws(UpsurgeError) {
     try values.validate()
+    try validateWidths()
     guard let jsonMap else { return }
     if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
       throw UpsurgeError(.usage, "\(.jsonMap) takes the name of a column", hint: "\(.jsonMap, "id")")
@@ -73,6 +74,30 @@ extension LoadOptions.Input {
       throw UpsurgeError(
         .usage, "\(.jsonMap) is for a JSON document, and \(.format) is \(format.rawValue)",
         hint: "leave out \(.format), or give \(.format, "json")")
+    }
+  }
+}
+
+extension LoadOptions.Input {
+  /// A line that is cut by widths has no marks, and as many names as widths.
+  private func validateWidths() throws(UpsurgeError) {
+    guard let widths = csv.widths else { return }
+    try widths.validate()
+    let marks: [(Term, Bool)] = [
+      (.delimiter, csv.delimiter != nil), (.quote, csv.quote != nil), (.escape, csv.escape != nil),
+      (.jsonPath, !jsonPath.isEmpty), (.jsonMap, jsonMap != nil),
+    ]
+    let other: Wording? =
+      if let format, format != .csv { "\(.format, format.rawValue)" } else { marks.first { $0.1 }.map { "\(saying: $0.0)" } }
+    if let other {
+      throw UpsurgeError(
+        .usage, "\(.widths) cuts lines that have no marks between their fields, and \(saying: other) is for others",
+        hint: "leave out \(saying: other), or \(.widths)")
+    }
+    if let names = csv.columnNames, names.count != widths.fields.count {
+      throw UpsurgeError(
+        .usage, "\(.names) has \(Words.count(UInt64(names.count), "name")), and \(.widths) has \(widths.fields.count)",
+        hint: "name each width: \(.widths, "id:6,name:20,note:*")")
     }
   }
 }

@@ -68,7 +68,7 @@ extension PreparedSource {
       return
         "\(dialect.delimiter) \(dialect.quote ?? 0) \(dialect.escape ?? 0)\(dialect.escaping == .any ? "" : dialect.escaping.rawValue) \(dialect.commentPrefix ?? []) "
         + "\(dialect.nullSpellings) \(dialect.quotedEmpty.map { "\($0) " } ?? "")\(dialect.ragged) \(dialect.quotes == .strict ? "" : "\(dialect.quotes) ")\(dialect.bareEmpty == .null ? "" : "empty ")\(dialect.headerLineCount) \(dialect.skippedLineCount) "
-        + "\(sniffed.headerNames)"
+        + "\(dialect.widths.map { "widths \($0.text) " } ?? "")\(sniffed.headerNames)"
     }
   }
 }

@@ -18,6 +18,10 @@ extension LoadRun {
   }
 
   private func say(_ archive: UnpackedArchive, of source: Source) {
+    if let remark = archive.workbookRemark {
+      note(RunNote(.info, remark))
+      return
+    }
     let count = Words.count(UInt64(archive.members.count), "file")
     note(RunNote(.info, "\(source.shown): \(archive.kind.name) · \(count)"))
     guard let first = archive.leftOut.first else { return }
@@ -37,6 +41,11 @@ extension LoadJob {
     let archive = try SourceList.unpack(
       source, asking: options.environment.question, archives: archives, cancellation: cancellation)
     if let archive { try archive.checkRecords(source, options: options, cancellation: cancellation) }
+    if let sheet = options.input.sheet, archive?.workbookRemark == nil, try !source.isSheet(archives) {
+      throw UpsurgeError(
+        .usage, "\(.sheet, sheet.escapedForTerminal.quotedForShell) names a sheet of a workbook, and \(source.shown) is not one",
+        hint: "leave out \(.sheet)")
+    }
     return archive
   }
 }

@@ -83,6 +83,7 @@ extension RejectContext {
     out.mark(dialect.delimiter)
     out.key("quote")
     if let quote = dialect.quote { out.mark([quote]) } else { out.null() }
+    if let widths = dialect.widths { write(widths, to: &out) }
     if let escape = dialect.escape {
       out.key("escape")
       out.mark([escape])
@@ -149,7 +150,9 @@ extension RejectContext {
         if value != .null && value.text == nil { throw fault("fields") }
         fields.append(value.text)
       }
-      return .csv(try dialect(json), fields: fields)
+      let dialect = try dialect(json)
+      if let widths = dialect.widths, widths.fields.count != fields.count { throw fault("widths") }
+      return .csv(dialect, fields: fields)
     }
     guard let format = json["format"]?.text.flatMap(JSONFormat.init(rawValue:)) else { throw fault("format") }
     var dialect = JSONDialect(format: format, flattenSeparator: json["flatten"]?.text)
@@ -174,6 +177,7 @@ extension RejectContext {
     }
     var dialect = CSVDialect(delimiter: delimiter, headerLineCount: 0)
     dialect.quote = try byte(given, "quote")
+    dialect.widths = try widths(given)
     dialect.escape = try byte(given, "escape")
     dialect.escaping = try word(given, "escaping") ?? .any
     dialect.ragged = try word(given, "ragged") ?? .reject
@@ -191,7 +195,7 @@ extension RejectContext {
     return dialect
   }
 
-  private static func byte(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> UInt8? {
+  static func byte(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> UInt8? {
     guard let value = json[key], value != .null else { return nil }
     guard let bytes = mark(value), bytes.count == 1 else { throw fault(key) }
     return bytes[0]
@@ -234,7 +238,7 @@ extension RejectContext {
 
 extension JSONText {
   /// Bytes as text, or where they are none as a BLOB's object.
-  fileprivate mutating func mark(_ bytes: [UInt8]) {
+  mutating func mark(_ bytes: [UInt8]) {
     if let text = String(validating: bytes, as: UTF8.self) { return string(text) }
     beginObject()
     key("$base64")

@@ -44,6 +44,7 @@ extension LoadOptions.Input {
     if compression != .auto { list.append(Option(.compression, compression.rawValue)) }
     if encoding != .auto { list.append(Option(.encoding, encoding.rawValue)) }
     if csv != CSVOverrides() { list.append(Option("the CSV dialect", csv.identity)) }
+    if let sheet { list.append(Option(.sheet, sheet)) }
     if let flattenSeparator { list.append(Option(.flatten, flattenSeparator)) }
     for step in jsonPath { list.append(Option(.jsonPath, step)) }
     if let jsonMap { list.append(Option(.jsonMap, jsonMap)) }
@@ -98,6 +99,7 @@ extension CSVOverrides {
   fileprivate var identity: String {
     var parts: [String] = []
     if let delimiter { parts.append("delimiter \(delimiter)") }
+    if let widths { parts.append("widths \(widths.text)") }
     if let quote { parts.append("quote \(quote)") }
     if let escape { parts.append("escape \(escape)\(escaping == .any ? "" : " \(escaping)")") }
     if let commentPrefix { parts.append("comment \(commentPrefix)") }

@@ -188,7 +188,7 @@ extension ForeignText {
     if options.environment.parser != nil { return true }
     switch options.input.format {
     case .csv, .tsv: return true
-    default: return options.input.csv.delimiter != nil || (options.input.csv.skippedLineCount ?? 0) > 0
+    default: return options.input.csv.delimiter != nil || options.input.csv.widths != nil || (options.input.csv.skippedLineCount ?? 0) > 0
     }
   }
 }

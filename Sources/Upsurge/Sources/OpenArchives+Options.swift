@@ -3,7 +3,9 @@ import UpsurgeInput
 extension OpenArchives {
   /// Within the bounds that the options of a load set.
   convenience init(_ options: LoadOptions) {
-    self.init(maximumRatio: options.input.maximumRatio, windowByteLimit: options.windowByteLimit)
+    self.init(
+      maximumRatio: options.input.maximumRatio, windowByteLimit: options.windowByteLimit, sheet: options.input.sheet,
+      textByteLimit: options.transaction.memory.byteCount / 4)
   }
 }
 

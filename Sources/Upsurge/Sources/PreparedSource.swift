@@ -44,10 +44,12 @@ package struct PreparedSource {
   }
 
   /// Finds out what a file holds that is open.
-  static func prepare(_ file: FileSource, options: LoadOptions) throws(UpsurgeError) -> PreparedSource {
+  static func prepare(_ file: FileSource, options given: LoadOptions) throws(UpsurgeError) -> PreparedSource {
+    let options = file.isSheet ? try given.ofSheet(file.name) : given
     var opening = OpenedSource.Options()
     opening.compression = options.input.compression
     opening.encoding = options.input.encoding
+    if file.isSheet { (opening.compression, opening.encoding) = (.none, .utf8) }
     opening.windowByteLimit = options.windowByteLimit
     opening.maximumRatio = options.input.maximumRatio
     opening.needsLineEnd = options.delivery.needsLineEnd
@@ -166,6 +168,7 @@ package struct PreparedSource {
       given.delimiter = [UInt8(ascii: "\t")]
       return .csv(CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: given))
     case .csv, .tsv: break
+    case nil where options.input.csv.widths != nil || options.input.csv.isOfSheet: break
     case nil:
       if !options.input.jsonPath.isEmpty || options.input.jsonMap != nil { return .json(.json) }
       let format = opened.sample.withUnsafeBufferPointer {
@@ -233,6 +236,7 @@ package struct PreparedSource {
     var parts: [String] = []
     if opened.compression != .none { parts.append(opened.compression.rawValue) }
     switch shape {
+    case .csv(let sniffed) where opened.isSheet: return "\(opened.name): " + sniffed.sheetSummary
     case .csv(let sniffed): parts.append(sniffed.summary)
     case .json(let format): parts.append(format.rawValue)
     }

@@ -24,6 +24,15 @@ extension OptionCatalogue {
       .names, of: .input, .names,
       help: "Names of all fields, A,B,C, instead of those in the header. Also for JSON arrays."),
     OptionSpecification(
+      .widths, of: .input, .list(String.self), named: "WIDTHS",
+      help: """
+        Lines without marks between their fields: the characters of each, NAME:N,NAME:N or N,N. :N leaves characters out, \
+        NAME:* is the rest of the line. Blanks around a value are left out.
+        """),
+    OptionSpecification(
+      .sheet, of: .input, named: "NAME|N",
+      help: "The sheet of an Excel or LibreOffice workbook (.xlsx, .ods). Without it, the first one that is not hidden."),
+    OptionSpecification(
       .dialect, of: .input, .value(DialectPreset.self), named: "PROGRAM",
       help: """
         The program that wrote the file: mysql (SELECT … INTO OUTFILE, mysql --batch), postgres (COPY), excel or unix. \

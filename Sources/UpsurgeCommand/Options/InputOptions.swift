@@ -19,6 +19,10 @@ struct InputOptions: ParsableArguments {
 
   @Option(.names) var nameList: String?
 
+  @Option(.widths) var widths: [String] = []
+
+  @Option(.sheet) var sheet: String?
+
   @Option(.dialect) var preset: DialectPreset?
 
   @Option(.skipLines) var skipLines: Int?
@@ -68,6 +72,7 @@ struct InputOptions: ParsableArguments {
       options.input.encoding = known
     }
     options.input.csv = try csvOverrides()
+    options.input.sheet = sheet
     options.table.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
     for rename in GatheredWords.split(renames) {
       guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,
@@ -140,6 +145,14 @@ struct InputOptions: ParsableArguments {
       csv.skippedLineCount = skipLines
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
+    if !widths.isEmpty {
+      let given = try WidthList.parse(GatheredWords.split(widths).joined(separator: ","))
+      csv.widths = given.widths
+      if let names = given.names {
+        if csv.columnNames != nil { throw ValidationError("--widths names the fields, and so does --names") }
+        csv.columnNames = names
+      }
+    }
     csv.nullSpellings += nulls.filter { $0.column == nil }.map { Array($0.text.utf8) }
     csv.quotedEmpty = quotedEmpty
     if let ragged { csv.ragged = ragged }

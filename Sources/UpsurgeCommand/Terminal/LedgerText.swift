@@ -239,6 +239,10 @@ enum LedgerText {
       counted("value") + " whose key means a column that another key means too (the last one won)"
     case .headerRenamed: counted("header name") + " changed"
     case .columnAdded: counted("column") + " added"
+    case .errorCell: counted("cell") + " with an error such as #N/A stored as NULL"
+    case .formulaWithoutValue:
+      counted("formula") + " without a value stored as NULL (a spreadsheet program that saves the file computes it)"
+    case .mergedCells: counted("range") + " of merged cells, of which the first cell has the value"
     case .sourceChanged:
       counted("file") + " changed while being read; what was written meanwhile may be missing"
     default: "\(Words.count(count)) \(code.rawValue)"

@@ -57,7 +57,14 @@ struct VersionText {
     case .there(let version): archive.version = version
     case .missing(let problem): archive.problem = problem
     }
-    opened = [curl, archive, yaml, postgres]
+    var expat = Opened(
+      name: "libexpat", need: "sheets (.xlsx, .ods)",
+      installation: "apt-get install libexpat1 (Debian, Ubuntu), dnf install expat (Fedora)")
+    switch InputLibraries.expat {
+    case .there(let version): expat.version = version
+    case .missing(let problem): expat.problem = problem
+    }
+    opened = [curl, archive, expat, yaml, postgres]
     iconv = InputLibraries.iconv
     missingEncodings = InputLibraries.missingEncodings
   }

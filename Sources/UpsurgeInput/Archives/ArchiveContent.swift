@@ -7,7 +7,7 @@ import UpsurgeRecords
 #endif
 
 /// The content of one member, as that of a file: read from its start, and again.
-final class ArchiveContent {
+final class ArchiveContent: MemberContent {
   let path: ArchivePath
   let member: ArchiveListing.Member
   private let archives: OpenArchives
@@ -58,21 +58,13 @@ final class ArchiveContent {
     }
   }
 
-  /// Goes to a byte of the member, by reading all before it.
-  /// - Throws: `badInput` where it ends before.
-  func seek(to byte: UInt64, name: String) throws(UpsurgeError) {
-    if byte < offset || reader == nil {
-      giveBack()
-      try begin()
-    }
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    defer { memory.deallocate() }
-    while offset < byte {
-      let wanted = Int(min(byte - offset, UInt64(memory.count)))
-      if try read(into: UnsafeMutableRawBufferPointer(rebasing: memory[..<wanted])) == 0 {
-        throw .isAnotherFile(name, "has \(offset) bytes and no byte \(byte)")
-      }
-    }
+  var byteCount: UInt64? { member.byteCount }
+
+  var standsNowhere: Bool { reader == nil }
+
+  func restart() throws(UpsurgeError) {
+    giveBack()
+    try begin()
   }
 
   private func begin() throws(UpsurgeError) {
@@ -106,15 +98,7 @@ final class ArchiveContent {
   /// - Throws: `unreadableInput`.
   func identity() throws(UpsurgeError) -> FileIdentity {
     let file = try ArchiveFile(path.archive, followsLinks: followsLinks, cancellation: cancellation)
-    let limit = FileIdentity.headByteCount
-    var words = "\(path.member)\n\(member.byteCount ?? 0) \(member.time)"
-    for start in [0, file.stamp.byteCount - min(file.stamp.byteCount, UInt64(limit))] {
-      let bytes = try file.bytes(limit, at: start)
-      words += "\n\(bytes.withUnsafeBytes { ContentHash.hash($0) })"
-    }
-    return FileIdentity(
-      byteCount: file.stamp.byteCount, modificationTime: file.stamp.modified,
-      headHash: Array(words.utf8).withUnsafeBytes { ContentHash.hash($0) })
+    return try file.identity(of: "\(path.member)\n\(member.byteCount ?? 0) \(member.time)")
   }
 }
 

@@ -54,7 +54,7 @@ package enum ArchiveKind: Sendable, Equatable {
     let prefix = try file.bytes(Compression.magicByteCount, at: 0)
     let compression = Compression.detect(prefix)
     if compression == .none {
-      return ForeignFormat.isWorkbook(prefix) ? nil : detect(prefix)
+      return detect(prefix)
     }
     file.offset = 0
     let content = try Decoder(

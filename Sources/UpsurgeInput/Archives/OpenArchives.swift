@@ -9,6 +9,10 @@ package final class OpenArchives: Sendable {
   let maximumRatio: Double?
   /// How far back a compressed stream may refer.
   let windowByteLimit: Int
+  /// The sheet of workbooks that is meant, by its name or number; nil for the first one.
+  let sheet: String?
+  /// What the texts of a workbook may take in memory.
+  let textByteLimit: Int
   private let parked = Guarded<ArchiveReader?>(nil)
 
   /// What holds where nobody says anything else.
@@ -16,8 +20,10 @@ package final class OpenArchives: Sendable {
   static let windowByteLimit = 128 << 20
 
   package init(
-    maximumRatio: Double? = OpenArchives.maximumRatio, windowByteLimit: Int = OpenArchives.windowByteLimit
+    maximumRatio: Double? = OpenArchives.maximumRatio, windowByteLimit: Int = OpenArchives.windowByteLimit,
+    sheet: String? = nil, textByteLimit: Int = 16 << 20
   ) {
+    (self.sheet, self.textByteLimit) = (sheet, textByteLimit)
     (self.maximumRatio, self.windowByteLimit) = (maximumRatio, windowByteLimit)
   }
 

@@ -59,7 +59,7 @@ struct ForeignFormat: Sendable {
   }
 
   static let workbook = ForeignFormat(
-    what: "an Excel workbook", advice: "save the sheet as CSV and load that")
+    what: "an Excel workbook", advice: "save the sheet as CSV and load that", isArchive: true)
 
   /// Whether a zip archive begins as Excel writes it.
   static func isWorkbook(_ prefix: [UInt8]) -> Bool {

@@ -41,6 +41,8 @@ public struct CSVDialect: Sendable, Equatable {
 
   /// What stands between two fields: one byte or several.
   public var delimiter: [UInt8]
+  /// Where the fields of a line stand that has no marks between them; nil: marks part them.
+  public var widths: FixedWidths?
   /// What encloses a field that holds marks; nil: nothing does, and quotes are data.
   public var quote: UInt8?
   /// Makes the next byte data, inside and outside of quotes; nil: a quote inside quotes is doubled.
@@ -83,6 +85,7 @@ public struct CSVDialect: Sendable, Equatable {
   /// Whether records can be told apart with these marks.
   /// - Throws: `usage` when two marks are the same, or one is a line end.
   package func validate() throws(UpsurgeError) {
+    try widths?.validate()
     guard let first = delimiter.first else { throw Self.wrong("the delimiter is empty", "\(.delimiter)") }
     let lineEnds: [UInt8] = [0x0A, 0x0D]
     if delimiter.contains(where: lineEnds.contains) {
@@ -110,8 +113,13 @@ public struct CSVDialect: Sendable, Equatable {
 extension CSVDialect: CustomStringConvertible {
   /// `csv · delimiter comma · quote " · header`: one line for people; what is usual is left out.
   public var summary: String {
-    var parts = ["csv", "delimiter \(CSVDialect.name(of: delimiter))"]
-    parts.append(quote.map { "quote \(CSVDialect.name(of: [$0]))" } ?? "no quote")
+    var parts: [String] = []
+    if let widths {
+      parts.append("fixed width \(widths.text)")
+    } else {
+      parts = ["csv", "delimiter \(CSVDialect.name(of: delimiter))"]
+      parts.append(quote.map { "quote \(CSVDialect.name(of: [$0]))" } ?? "no quote")
+    }
     if let escape = distinctEscape {
       let what =
         switch escaping {
@@ -151,6 +159,7 @@ extension CSVDialect: CustomStringConvertible {
     case [UInt8(ascii: " ")]: return "space"
     case [UInt8(ascii: "|")]: return "pipe"
     case [UInt8(ascii: ":")]: return "colon"
+    case FixedWidths.delimiter: return "fixed width"
     default: break
     }
     if mark.count == 1, mark[0] < 0x21 || mark[0] > 0x7E {

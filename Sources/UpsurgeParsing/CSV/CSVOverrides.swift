@@ -16,6 +16,8 @@ public struct CSVOverrides: Sendable, Equatable {
   }
 
   public var delimiter: [UInt8]?
+  /// Where the fields of a line stand that has no marks between them.
+  public var widths: FixedWidths?
   public var quote: Mark?
   public var escape: Mark?
   /// What a given escape character does.
@@ -37,6 +39,9 @@ public struct CSVOverrides: Sendable, Equatable {
   /// Never sniffed.
   public var quotes = CSVDialect.Quotes.strict
 
+  /// Whether the marks are those of a sheet, which nobody has given.
+  package private(set) var isOfSheet = false
+
   public init(
     delimiter: [UInt8]? = nil, quote: Mark? = nil, escape: Mark? = nil, commentPrefix: [UInt8]? = nil,
     headerLineCount: Int? = nil, skippedLineCount: Int? = nil, columnNames: [String]? = nil,
@@ -51,6 +56,17 @@ public struct CSVOverrides: Sendable, Equatable {
     self.columnNames = columnNames
     self.nullSpellings = nullSpellings
     self.ragged = ragged
+  }
+}
+
+extension CSVOverrides {
+  /// With the marks in which a sheet is written down: tabs, and letters after a backslash for what would end a field.
+  package var ofSheet: CSVOverrides {
+    var sheet = self
+    (sheet.delimiter, sheet.quote) = ([0x09], Mark.none)
+    (sheet.escape, sheet.escaping) = (.byte(UInt8(ascii: "\\")), .letters)
+    sheet.isOfSheet = true
+    return sheet
   }
 }
 
@@ -88,5 +104,15 @@ package struct CSVSniffResult: Sendable, Equatable {
     var text = dialect.summary
     if !lineEnd.isEmpty { text += " · \(lineEnd)" }
     return text + " · \(fieldCount) field\(fieldCount == 1 ? "" : "s")"
+  }
+
+  /// One line for people of a sheet: `sheet · 2 rows skipped · header · 6 fields`.
+  package var sheetSummary: String {
+    var parts = ["sheet"]
+    if dialect.skippedLineCount > 0 { parts.append(Words.count(UInt64(dialect.skippedLineCount), "row") + " skipped") }
+    let count = dialect.headerLineCount
+    parts.append(count == 0 ? "no header" : count == 1 ? "header" : "header of \(count) rows")
+    parts.append(Words.count(UInt64(fieldCount), "field"))
+    return parts.joined(separator: " · ")
   }
 }

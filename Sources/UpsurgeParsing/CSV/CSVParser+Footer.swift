@@ -40,6 +40,8 @@ extension CSVParser {
 
   /// - Parameter line: one physical line.
   private func footer(_ line: UnsafeBufferPointer<UInt8>) -> Footer? {
+    let whole = dialect.widths == nil ? nil : HeaderNames.trim(String(decoding: line, as: UTF8.self))
+    if let whole, whole.isEmpty || FooterWords.isAlone(whole) { return .line }
     var reader = FieldReader(bytes: line, dialect: dialect)
     var (fieldCount, first, hasEmptyText, hasNumber, filledCount) = (0, "", false, false, 0)
     var isLastFilled = false
@@ -62,7 +64,10 @@ extension CSVParser {
       let isFooter = first.isEmpty ? FooterWords.isBlank(line) : FooterWords.isAlone(first)
       return isFooter ? .line : nil
     }
-    if fieldCount < slotOfField.count { return FooterWords.begin(first, isAlone: fieldCount == 1) ? .line : nil }
+    if fieldCount < slotOfField.count {
+      // A line that is cut by widths shows by its words alone.
+      return FooterWords.begin(whole ?? first, isAlone: whole == nil && fieldCount == 1) ? .line : nil
+    }
     if filledCount == 0 { return hasEmptyText ? nil : .record }
     // A number alone in the last cell.
     if fieldCount > 2 && filledCount == 1 && !hasEmptyText && hasNumber && isLastFilled { return .record }
@@ -87,7 +92,7 @@ extension CSVParser {
       return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.marks.quote
     }
     if slotOfField.count == 1 && FooterWords.isBlank(bytes[at]) { return true }
-    if slotOfField.count == 1, bytes[at] == UInt8(ascii: "(") || bytes[at] &- UInt8(ascii: "0") <= 9 {
+    if slotOfField.count == 1 || dialect.widths != nil, bytes[at] == UInt8(ascii: "(") || bytes[at] &- UInt8(ascii: "0") <= 9 {
       return mayCountRows(bytes, from: at, to: stop)
     }
     if bytes[at] == UInt8(ascii: "\\") { return stop - at == 2 && bytes[at + 1] == UInt8(ascii: ".") }
@@ -131,6 +136,10 @@ package enum FooterWords {
   ]
   /// The first letters of the words, in both cases.
   static let starts: [UInt8] = totals.union(words).compactMap(\.utf8.first).flatMap { [$0, $0 & ~0x20] }
+
+  /// The first bytes of a line that counts rows, or is blank.
+  static let lineStarts: [UInt8] =
+    [0x00, 0x09, 0x1A, 0x20, UInt8(ascii: "(")] + (UInt8(ascii: "0")...UInt8(ascii: "9"))
 
   /// Whether three letters begin a word of footers, perhaps.
   static func mayBegin(_ letters: UnsafePointer<UInt8>) -> Bool {

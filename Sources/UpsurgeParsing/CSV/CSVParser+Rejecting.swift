@@ -29,6 +29,7 @@ extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
   func problem(of scanner: RecordScanner, in batch: borrowing Batch) -> RecordProblem? {
     if scanner.record.invalidField >= 0 { return invalidText(inField: scanner.record.invalidField) }
+    if scanner.record.isCrossed { return crossedProblem(scanner) }
     if scanner.record.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
       if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
@@ -154,7 +155,7 @@ extension CSVParser {
   }
 
   /// `column city`, or `field 3` where it goes to no column.
-  private func fieldLabel(_ field: Int) -> String {
+  func fieldLabel(_ field: Int) -> String {
     columnName(ofField: field).map { "column \($0)" } ?? "field \(field + 1)"
   }
 

@@ -27,6 +27,7 @@ extension CSVParser {
       return .settled
     case .record: break
     }
+    if skipsBlankLine(&batch, &scanner) { return .settled }
     if isEndMark(scanner, at: batch.parsedByteCount) {
       nextLine += 1
       batch.parsedByteCount = scanner.record.nextStart
@@ -71,7 +72,7 @@ extension CSVParser {
   private func cutComment(
     _ outcome: RecordScanner.Outcome, _ batch: borrowing Batch, _ scanner: inout RecordScanner
   ) -> Bool {
-    guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return false }
+    guard let prefix = dialect.commentPrefix, !prefix.isEmpty, dialect.widths == nil else { return false }
     let start = batch.parsedByteCount
     // A record with all its fields may have line ends in them; of another one the first line is what is known.
     let isWhole = outcome == .record && scanner.record.fieldCount == slotOfField.count

@@ -94,7 +94,8 @@ extension CSVParser {
     let start = batch.parsedByteCount
     let text = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.end - start)
     let end: Int
-    switch header.find(in: text, isFinal: scanner.isFinal, dialect) {
+    let ruler = dialect.widths?.findRuler(in: text, isFinal: scanner.isFinal) ?? .no
+    switch ruler == .no ? header.find(in: text, isFinal: scanner.isFinal, dialect) : ruler {
     case .incomplete: return .incomplete
     case .no: return .none
     case .yes(let byteCount): end = start + byteCount

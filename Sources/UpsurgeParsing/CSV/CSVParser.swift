@@ -152,6 +152,8 @@ package struct CSVParser: RecordParser {
         escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100, escapeRule: FieldText.EscapeRule(dialect),
         padding: padding.map(UInt16.init) ?? 0x100,
         firstSpecial: firstSpecial, specialSpan: max(special[0], special[1]) - firstSpecial),
+      fixed: RecordScanner.Fixed(
+        widths: UnsafeBufferPointer(scratch.widths), isRuled: dialect.widths?.ruler != nil),
       index: RecordScanner.Index(
         needles: upsurge_needles(byte: (delimiter, quote, escape, 0x0A, 0x0D)), simdLevel: simdLevel,
         positions: scratch.positions, start: start, end: start),
@@ -179,6 +181,7 @@ package struct CSVParser: RecordParser {
     let hasComments = dialect.commentPrefix != nil
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
     let (headerStart, headerQuote) = (header.start, header.quote)
+    let rulerStart = dialect.widths?.rulerStart ?? 0x100
     let footerStarts = scratch.footerStarts
     let hasValues = scratch.valueCount > 0
     let isPlain = fixedCells.isEmpty && blobSlots.isEmpty && dialect.quotedEmpty != .null
@@ -188,7 +191,7 @@ package struct CSVParser: RecordParser {
       let first = bytes[start]
       if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
         || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart
-        || headersToSkip > 0
+        || headersToSkip > 0 || UInt16(first) == rulerStart
         || UInt16(first) == headerQuote
           && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
       {

@@ -34,6 +34,8 @@ final class CSVScratch {
   let delimiter: UnsafeMutablePointer<UInt8>
   /// One plan for each expected field.
   let plans: UnsafeMutablePointer<FieldPlan>
+  /// Where fields stand that no mark parts; empty where marks do.
+  let widths: UnsafeMutableBufferPointer<FixedWidths.Field>
   /// Room for one note for each expected field.
   let notes: UnsafeMutablePointer<PendingNote>
   /// All NULL spellings, each with its length (a byte count of four bytes) before it.
@@ -53,6 +55,8 @@ final class CSVScratch {
     delimiter.initialize(to: 0)
     for (index, byte) in dialect.delimiter.enumerated() { delimiter[index] = byte }
 
+    widths = .allocate(capacity: dialect.widths?.fields.count ?? 0)
+    _ = widths.initialize(from: dialect.widths?.fields ?? [])
     plans = .allocate(capacity: max(slotOfField.count, 1))
     notes = .allocate(capacity: max(slotOfField.count, 1))
     var found: [FieldValue] = []
@@ -86,10 +90,12 @@ final class CSVScratch {
     footerStarts = .allocate(capacity: 256)
     footerStarts.initialize(repeating: false, count: 256)
     var starts = FooterWords.starts + [UInt8(ascii: "#")]
-    if slotOfField.count > 1 {
+    if dialect.widths != nil {
+      starts += FooterWords.lineStarts
+    } else if slotOfField.count > 1 {
       starts += [dialect.delimiter.first, dialect.quote, FieldReader.blank].compactMap(\.self)
     } else {
-      starts += [0x00, 0x09, 0x1A, 0x20, UInt8(ascii: "(")] + (UInt8(ascii: "0")...UInt8(ascii: "9"))
+      starts += FooterWords.lineStarts
     }
     if dialect.escaping == .letters { starts.append(UInt8(ascii: "\\")) }
     for byte in starts { footerStarts[Int(byte)] = true }
@@ -99,6 +105,7 @@ final class CSVScratch {
     positions.deallocate()
     delimiter.deallocate()
     plans.deallocate()
+    widths.deallocate()
     notes.deallocate()
     nullSpellings.deallocate()
     footerStarts.deallocate()

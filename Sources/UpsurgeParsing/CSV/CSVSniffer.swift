@@ -56,6 +56,8 @@ struct Sniffing {
   }
 
   mutating func result() -> CSVSniffResult {
+    if let widths = given.widths { return fixedResult(widths, ruler: nil) }
+    if let ruler = ruler() { return fixedResult(ruler.widths, ruler: ruler) }
     if let result = resultBehindSeparatorLine() { return result }
     var dialect = chooseMarks()
     dialect.quotedEmpty = given.quotedEmpty
@@ -118,8 +120,8 @@ struct Sniffing {
   /// No more of a header is kept to know it again.
   private static let headerByteLimit = 64 << 10
 
-  private func header(of table: SampleRecords, _ dialect: CSVDialect) -> [UInt8]? {
-    guard dialect.headerLineCount == 1, let first = table.records.first, first.fields.count > 1, !first.isBroken,
+  func header(of table: SampleRecords, _ dialect: CSVDialect) -> [UInt8]? {
+    guard dialect.headerLineCount == (dialect.widths?.ruler == nil ? 1 : 2), let first = table.records.first, first.fields.count > 1, !first.isBroken,
       !table.isFirstRecordCut, !table.isFirstRecordTooWide
     else { return nil }
     var stop = table.records.count > 1 ? table.records[1].offset : bytes.count
@@ -175,7 +177,7 @@ struct Sniffing {
     return nil
   }
 
-  private func unknownFields(_ table: SampleRecords) -> CSVSniffResult.UnknownFields? {
+  func unknownFields(_ table: SampleRecords) -> CSVSniffResult.UnknownFields? {
     if given.columnNames != nil { return nil }
     if table.isFirstRecordTooWide { return .tooMany }
     return table.isFirstRecordCut ? .cut(byteCount: bytes.count) : nil
@@ -189,18 +191,7 @@ struct Sniffing {
     let headers = table.records.prefix(dialect.headerLineCount)
     if headers.isEmpty { return HeaderNames(count: table.records.isEmpty ? 0 : shape.fieldCount) }
 
-    // The names that stand in one column below each other are joined by a space.
-    let rows = headers.map { header in
-      table.texts(of: header).map { text in
-        let name = HeaderNames.trim(String(decoding: text, as: UTF8.self))
-        if headers.count > 1 && Self.isLine(name.utf8) { return "" }
-        return header.isBroken ? unquoted(name, dialect) : name
-      }
-    }
-    let width = rows.map(\.count).max() ?? 0
-    var names = (0..<width).map { column in
-      rows.compactMap { column < $0.count && !$0[column].isEmpty ? $0[column] : nil }.joined(separator: " ")
-    }
+    var names = joinedNames(headers, of: table, dialect)
     // Delimiters too many in the header: its empty names belong to no field when all records agree on that.
     let body = table.records.dropFirst(headers.count)
     let filled = names.filter { !$0.isEmpty }
@@ -224,6 +215,21 @@ struct Sniffing {
       }
     }
     return HeaderNames(fields: names)
+  }
+
+  /// The names that stand in one column below each other, joined by a space.
+  func joinedNames(_ headers: ArraySlice<SampleRecords.Record>, of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+    let rows = headers.map { header in
+      table.texts(of: header).map { text in
+        let name = HeaderNames.trim(String(decoding: text, as: UTF8.self))
+        if headers.count > 1 && Self.isLine(name.utf8) { return "" }
+        return header.isBroken ? unquoted(name, dialect) : name
+      }
+    }
+    let width = rows.map(\.count).max() ?? 0
+    return (0..<width).map { column in
+      rows.compactMap { column < $0.count && !$0[column].isEmpty ? $0[column] : nil }.joined(separator: " ")
+    }
   }
 
   /// A name without the quotes around it, where those of its header make no sense.

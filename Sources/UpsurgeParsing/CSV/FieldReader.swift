@@ -24,6 +24,9 @@ struct FieldReader {
   let quote: UInt8?
   let escape: UInt8?
   private let rule: FieldText.EscapeRule
+  let widths: FixedWidths?
+  /// The line whose fields are being read by widths.
+  var fixedLine: FixedLinePlace?
   /// Where the next field starts.
   var offset = 0
 
@@ -33,6 +36,7 @@ struct FieldReader {
     quote = dialect.quote
     escape = dialect.distinctEscape
     rule = FieldText.EscapeRule(dialect)
+    widths = dialect.widths
   }
 
   /// Reads other bytes with the same marks.
@@ -42,12 +46,14 @@ struct FieldReader {
     quote = other.quote
     escape = other.escape
     rule = other.rule
+    widths = other.widths
   }
 
   var isAtEnd: Bool { offset >= bytes.count }
 
   /// Reads the field at `offset` and goes past what ends it.
   mutating func nextField() -> Field {
+    if let widths { return fixedField(widths) }
     if let quote, offset < bytes.count, bytes[offset] == quote || bytes[offset] == Self.blank && isPadded(quote) {
       return quotedField(quote)
     }
@@ -137,7 +143,7 @@ struct FieldReader {
   }
 
   /// Steps over a delimiter, a line end or the end, if one stands here.
-  private mutating func takeEnding() -> Ending? {
+  mutating func takeEnding() -> Ending? {
     if offset >= bytes.count { return .endOfInput }
     let byte = bytes[offset]
     if byte == 0x0A || byte == 0x0D {

@@ -66,6 +66,13 @@ struct RecordScanner {
     var end: Int
   }
 
+  /// Where fields stand that no mark parts.
+  struct Fixed {
+    /// Empty where marks part them.
+    let widths: UnsafeBufferPointer<FixedWidths.Field>
+    let isRuled: Bool
+  }
+
   /// What is known of the record that is being read.
   struct Record {
     var fieldCount = 0
@@ -74,6 +81,8 @@ struct RecordScanner {
     var invalidField = -1
     var firstSurplusOffset = 0
     var hasSurplusContent = false
+    /// Whether a text stands between two fields that a ruler parts.
+    var isCrossed = false
     /// Whether a line end stands inside the record.
     var isMultiline = false
     /// One past the record's last byte, without its line end.
@@ -97,6 +106,7 @@ struct RecordScanner {
   let isSimple: Bool
 
   let marks: Marks
+  let fixed: Fixed
   var index: Index
 
   // What to make.
@@ -125,6 +135,7 @@ struct RecordScanner {
     record.invalidField = -1
     record.hasSurplusContent = false
     record.isMultiline = false
+    if !fixed.widths.isEmpty { return scanFixedRecord(from: start) }
     var fieldStart = start
     while true {
       if isSimple { fieldStart = takeSimpleFields(from: fieldStart) }
@@ -332,7 +343,7 @@ struct RecordScanner {
   /// Notes where a record ends whose line end is at `at`.
   /// - Returns: false when a CR is the last byte so far, because an LF may belong to it.
   @inline(__always)
-  private mutating func endRecord(at: Int) -> Bool {
+  mutating func endRecord(at: Int) -> Bool {
     record.end = at
     record.nextStart = at + 1
     if bytes[at] == 0x0D {

@@ -45,7 +45,7 @@ struct SampleRecords {
         bytes[reader.offset...].drop(while: { FieldReader.isPadding($0, dialect) }).starts(with: prefix)
       {
         reader.skipLine()
-      } else if let prefix = dialect.commentPrefix, let stop = commentStart(prefix, from: reader.offset) {
+      } else if dialect.widths == nil, let prefix = dialect.commentPrefix, let stop = commentStart(prefix, from: reader.offset) {
         var part = FieldReader(bytes: UnsafeBufferPointer(rebasing: bytes[..<stop]), like: reader)
         part.offset = reader.offset
         readRecord(&part, isWhole: true)

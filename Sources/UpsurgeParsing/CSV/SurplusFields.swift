@@ -6,7 +6,7 @@ import UpsurgeRecords
 /// of, so that no copy of it should be held.
 struct SurplusFields {
   private let raw: UnsafeBufferPointer<UInt8>
-  private let dialect: CSVDialect
+  private var dialect: CSVDialect
   /// Bytes of the JSON.
   private(set) var byteCount = 0
 
@@ -14,6 +14,8 @@ struct SurplusFields {
   init(_ raw: UnsafeBufferPointer<UInt8>, dialect: CSVDialect) {
     self.raw = raw
     self.dialect = dialect
+    // What follows the last field of a line that is cut by widths is one text.
+    self.dialect.widths = nil
     byteCount = emit(to: nil)
   }
 

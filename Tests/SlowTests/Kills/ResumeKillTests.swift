@@ -13,7 +13,7 @@ struct ResumeKillTests {
   /// What is loaded, and how.
   enum Kind: String, CaseIterable {
     case csv, csvKeyed, severalFiles, ndjsonNewColumns, arrays, document, utf16, tombstones, quarantine
-    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history, randomKeys, zip, tarZstd
+    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history, randomKeys, zip, tarZstd, xlsx
   }
 
   private struct Load {
@@ -95,6 +95,11 @@ struct ResumeKillTests {
       }
       let bytes = try Packing.archive(kind == .zip ? .zip : .tarZstd, members)
       return Load(arguments: [scratch.write(bytes, to: "a.packed")])
+    case .xlsx:
+      // Rows with too many cells are rejects, as long as they are none of the first.
+      let rows = (1...count).map { $0 % 1997 == 0 ? ["\($0)", "x", "1", "y"] : ["\($0)", "x \($0)\n,", "\($0 % 7)"] }
+      let bytes = try SheetFiles.workbook(.xlsx, [["id", "b", "b"]] + rows)
+      return Load(arguments: [scratch.write(bytes, to: "a.xlsx")])
     case .rejectsInTable:
       return Load(
         arguments: [scratch.write(([header] + csv).joined(separator: "\n"), to: "a.csv")],

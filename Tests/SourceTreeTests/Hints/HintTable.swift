@@ -4,5 +4,5 @@ enum HintTable {
     csvScenarios + csvDialectScenarios + doubtScenarios + optionScenarios + typeScenarios + schemaScenarios
     + jsonScenarios + encodingScenarios + inputScenarios + archiveScenarios + resumeScenarios + rejectScenarios
     + jobScenarios + mirrorScenarios + databaseScenarios + checkScenarios + keyScenarios + folderScenarios
-    + valueScenarios + shapingScenarios
+    + valueScenarios + shapingScenarios + widthScenarios + sheetScenarios
 }

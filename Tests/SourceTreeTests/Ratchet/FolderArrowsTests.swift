@@ -5,7 +5,7 @@ import Testing
   /// The folders of each module, the lowest first: a file needs nothing of a folder after its own.
   static let order: [String: [String]] = [
     "UpsurgeParsing": [".", "Numbers", "Blob", "Values", "JSON", "CSV", "Inference"],
-    "UpsurgeInput": ["System", "Names", "Feeds", "Codecs", "Archives", "."],
+    "UpsurgeInput": ["System", "Names", "Feeds", "Codecs", "Archives", "Sheets", "."],
     "UpsurgeSQLite": ["SQL", "Connection", "Schema"],
     "UpsurgePlan": ["Rules", "Plan"],
     "UpsurgeState": ["RowState", "Quarantine", "Runs", "Rejects", "Keys", "Indexes", "Chunks"],

@@ -91,6 +91,8 @@ struct JobFileTests {
       escape: \\
       header-lines: 2
       names: [a, "b,c"]
+      widths: [3, "*"]
+      sheet: Data
       skip-lines: 3
       comment: "#"
       "null": [NA, "-", ""]
@@ -154,7 +156,7 @@ struct JobFileTests {
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
       "--header-lines=2",
-      "--names=a,\"b,c\"", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
+      "--names=a,\"b,c\"", "--widths=3", "--widths=*", "--sheet=Data", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
       "--quoted-empty=text", "--encoding=latin-1",
       "--ragged=pad", "--quotes=lenient", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
       "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix", "--infer=full",

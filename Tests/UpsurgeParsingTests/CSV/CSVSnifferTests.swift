@@ -48,6 +48,15 @@ import UpsurgeRecords
       "id,path\n1,\"C:\\dir\\\"\n2,\"D:\\x\\\"\n", "csv · delimiter comma · quote \" · header · LF · 2 fields",
       ["id", "path"]
     ),
+    // Fixed width, shown by a line of dashes.
+    (
+      "id  name       amount\n--- ---------- ------\n  1 Ann          3.50\n  2 Ben Lee\n",
+      "fixed width 3,:1,10,:1,* · header of 2 records · LF · 3 fields", ["id", "name", "amount"]
+    ),
+    (
+      "Report\n\n  a    b\r\n  ==   ==\r\n  1    2\r\n",
+      "fixed width :2,2,:3,* · 2 lines skipped · header of 2 records · CRLF · 2 fields", ["a", "b"]
+    ),
     // Before the table.
     (
       "PREAMBLE,,,,\n,,,,\na,b,c,d,e\n1,2,3,4,5\n",

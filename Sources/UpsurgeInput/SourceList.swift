@@ -13,6 +13,8 @@ package struct UnpackedArchive: Sendable {
   package let members: [Source]
   /// Names of links, devices and pipes in it, which are not read.
   package let leftOut: [String]
+  /// What is to be said where it is a workbook, of which one sheet is read.
+  package var workbookRemark: Wording?
 }
 
 /// The sources that the arguments of a command stand for.
@@ -52,7 +54,10 @@ package enum SourceList {
   ) throws(UpsurgeError) -> UnpackedArchive? {
     guard let path = source.filePath else { return nil }
     let followsLinks = !question.hasFound(path)
-    guard ArchiveKind.of(path, followsLinks: followsLinks) != nil,
+    guard ArchiveKind.of(path, followsLinks: followsLinks) != nil else { return nil }
+    let book = try Workbook(path, followsLinks: followsLinks, archives: archives, cancellation: cancellation)
+    if let book { return try UnpackedArchive(book) }
+    guard
       let listing = try ArchiveListing.of(
         path, followsLinks: followsLinks, within: archives, cancellation: cancellation)
     else { return nil }
@@ -94,6 +99,8 @@ package enum SourceList {
     let listing = try ArchiveListing.of(
       place.archive, within: reading.archives, cancellation: reading.cancellation)
     guard let listing else { throw .noArchive(place) }
+    let book = try Workbook(place.archive, followsLinks: true, archives: reading.archives, cancellation: reading.cancellation)
+    if let book { return try book.sources(place.member) }
     return try listing.members(matching: place).map {
       Source(file: ArchivePath(archive: place.archive, member: $0.label).text)
     }
@@ -139,5 +146,42 @@ package enum SourceList {
     }
     // By bytes, so that the order of a load does not depend on the locale.
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}
+
+extension UnpackedArchive {
+  /// A workbook, of which one sheet is read.
+  fileprivate init(_ book: Workbook) throws(UpsurgeError) {
+    let sheet = try book.sheet(book.archives.sheet)
+    let path = ArchivePath(archive: book.path, member: sheet.name).text
+    self.init(kind: .zip, members: [Source(file: path)], leftOut: [])
+    let others = book.sheets.filter { $0.name != sheet.name }
+    if book.archives.sheet == nil, let other = others.first(where: { !$0.isHidden }) ?? others.first {
+      workbookRemark =
+        "\(SourceName.shown(book.path)): of \(book.sheets.count) sheets the first is read, \(sheet.name.escapedForTerminal); "
+        + "\(.sheet, other.name.escapedForTerminal.quotedForShell) reads another"
+    } else {
+      workbookRemark = "\(SourceName.shown(book.path)): \(book.kind.rawValue) · sheet \(sheet.name.escapedForTerminal)"
+    }
+  }
+}
+
+extension Workbook {
+  /// The sheets that a path within the workbook names: one by its name or number, or those that match a pattern.
+  fileprivate func sources(_ member: String) throws(UpsurgeError) -> [Source] {
+    func source(_ sheet: Sheet) -> Source { Source(file: ArchivePath(archive: path, member: sheet.name).text) }
+    if member.contains(where: { "*?[".contains($0) }) {
+      let matching = try sheets(matching: member)
+      if !matching.isEmpty { return matching.map(source) }
+    }
+    return [source(try sheet(member.isEmpty ? archives.sheet : member))]
+  }
+}
+
+extension Source {
+  /// Whether its path goes on after a workbook.
+  package func isSheet(_ archives: OpenArchives) throws(UpsurgeError) -> Bool {
+    guard let path = filePath, let place = ArchivePath(path) else { return false }
+    return try Workbook(place.archive, followsLinks: true, archives: archives, cancellation: nil) != nil
   }
 }
