@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeState
 
 /// The table of runs on a server, with the columns that SQLite's has: where each run stands, and which process is at work on it.
 ///
@@ -12,7 +13,7 @@ package struct PostgresRuns: Sendable {
 
   package init(schema: String) { self.schema = schema }
 
-  private var quotedName: String { "\(schema.quotedForPostgres).\(Self.name.quotedForPostgres)" }
+  var quotedName: String { "\(schema.quotedForPostgres).\(Self.name.quotedForPostgres)" }
 
   private static let columns = [
     "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress",
@@ -175,13 +176,15 @@ package struct PostgresRuns: Sendable {
     package var run: Int64
     package var state, table, job, files, owner, startedAt, updatedAt, position, progress: String
     package var exitCode: Int64?
+    /// The connections of a run that has several.
+    var lanes: [PostgresLanes.Row] = []
   }
 
   /// All runs, the oldest first; none where there is no table of ours.
   package func all(_ connection: PostgresConnection) throws(PostgresFailure) -> [Row] {
     guard try isOurs(connection) else { return [] }
     let list = Self.columns.map(\.quotedForPostgres).joined(separator: ", ")
-    return try connection.run("SELECT \(list) FROM \(quotedName) ORDER BY run", []).rows.map { row in
+    var rows = try connection.run("SELECT \(list) FROM \(quotedName) ORDER BY run", []).rows.map { row in
       let texts = (1...9).map { row.text($0) ?? "" }
       return Row(
         run: row.integer(0) ?? 0, state: texts[0], table: texts[1], job: texts[2], files: texts[3],
@@ -189,6 +192,11 @@ package struct PostgresRuns: Sendable {
         startedAt: texts[5], updatedAt: texts[6], position: texts[7], progress: texts[8],
         exitCode: row.integer(10))
     }
+    let lanes = PostgresLanes(self)
+    let ofSeveral = rows.indices.filter { rows[$0].state == "running" && RunText.hasLanes(rows[$0].position) }
+    guard !ofSeveral.isEmpty, try lanes.isReadable(connection) else { return rows }
+    for index in ofSeveral { rows[index].lanes = try lanes.all(of: rows[index].run, connection) }
+    return rows
   }
 
   private static let now = "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"

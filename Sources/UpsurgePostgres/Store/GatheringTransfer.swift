@@ -51,7 +51,7 @@ final class GatheringTransfer: StoreTransfer {
       try gathered.empty { (batch, ahead) throws(UpsurgeError) in try transfer.write(&batch, ahead) }
     }
     let options = context.options.transaction
-    interval = GatherInterval(options)
+    interval = GatherInterval(options, connectionCount: transfer.lanes?.count ?? 1)
     // Two are gathered, and each is encoded besides.
     byteLimit = options.memory.byteCount / 6
     (gathered, stored) = (GatheredBatch(byteLimit: byteLimit), GatheredBatch(byteLimit: byteLimit))

@@ -3,55 +3,36 @@ import UpsurgeRecords
 import UpsurgeState
 import UpsurgeStorage
 
-/// Where the rejects of a run are kept.
-private struct KeptRecords {
-  let file: RejectFile?
-  let table: PostgresRejects?
-  /// Where the earlier part of the run has left off.
-  let earlierPosition: RunPosition
-
-  /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
-  init(
-    _ store: PostgresStore, _ target: TargetTable, _ context: StoreContext, resumed: RunRecord?
-  ) throws(UpsurgeError) {
-    file = try context.options.rejectFile(
-      for: context.job.table, beside: store.openWork, contexts: context.contexts,
-      sourceNames: context.sourceNames, resumed: resumed, note: context.note)
-    table = try store.rejects(beside: target.name)
-    earlierPosition = resumed?.position ?? RunPosition()
-  }
-
-  var isNowhere: Bool { file == nil && table == nil }
-}
-
 /// Takes records into a table of PostgreSQL: each transaction stores a batch, the rejects and the place in the input together.
 /// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
-  private let store: PostgresStore
+  let store: PostgresStore
   let table: TargetTable
-  private let context: StoreContext
+  let context: StoreContext
   let transactions: RunTransactions
   let files: RunFiles
-  private let batches: BatchStore
-  private let kept: KeptRecords
+  let batches: BatchStore
+  let kept: KeptRecords
+  /// The connections of a run that has several.
+  let lanes: RunLanes?
   /// Removes what a snapshot no longer has; nil where the records are none.
-  private let snapshot: SnapshotSweep?
-  private(set) var inputPlace = InputPlace()
-  private(set) var last: InputPlace.Record?
+  let snapshot: SnapshotSweep?
+  var inputPlace = InputPlace()
+  var last: InputPlace.Record?
   private var isDone = false
   var storeSeconds = 0.0
 
-  private(set) var ledger = Ledger()
-  private(set) var committedLedger = Ledger()
-  private(set) var commitCount = 0
-  private(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
+  var ledger = Ledger()
+  var committedLedger = Ledger()
+  var commitCount = 0
+  var rejectsByReason: [Reject.Code: UInt64] = [:]
   private(set) var fatalReject: Reject?
-  private(set) var hasMetTombstone = false
-  private(set) var lastCommitted: Position?
+  var hasMetTombstone = false
+  var lastCommitted: Position?
   private(set) var mustBeginAgain = false
-  private var committedRejects: [Reject.Code: UInt64] = [:]
+  var committedRejects: [Reject.Code: UInt64] = [:]
   /// Of a run that keeps none.
-  private var firstRejects = FirstRejects()
+  var firstRejects = FirstRejects()
   private let startedSeconds: Double
   private let beganAt = MonotonicClock.seconds
 
@@ -66,7 +47,9 @@ final class PostgresTransfer: StoreTransfer {
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     // Judged before the run is written down: a run that never begins leaves no row.
     snapshot = try store.snapshotSweep(of: table, context)
-    transactions = try store.transactions(for: &table, input, beginning, context)
+    let laneCount = try store.laneCount(of: table, beginning, context)
+    transactions = try store.transactions(for: &table, input, beginning, context, laneCount: laneCount)
+    lanes = try store.lanes(of: table, transactions, beginning, laneCount)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
     startedSeconds = beginning.resumption?.progress.seconds ?? 0
@@ -75,12 +58,13 @@ final class PostgresTransfer: StoreTransfer {
     (ledger, committedLedger) = (run.progress.ledger, run.progress.ledger)
     (rejectsByReason, committedRejects) = (run.progress.rejectsByReason, run.progress.rejectsByReason)
     hasMetTombstone = run.progress.hasMetTombstone
+    if let lanes { try goOn(lanes) }
     lastCommitted = run.position.position.record == nil ? nil : run.position.position
     last = lastCommitted == nil ? nil : InputPlace.Record(run.position)
     inputPlace.goOn(run.position, run.progress.warnings)
   }
 
-  private var options: LoadOptions { context.options }
+  var options: LoadOptions { context.options }
 
   private func announce() {
     if let making = table.making, table.found == nil {
@@ -119,7 +103,10 @@ final class PostgresTransfer: StoreTransfer {
   // MARK: Batches
 
   /// Adds columns that records of the next batch speak of for the first time.
-  func add(_ columns: [ColumnTarget]) { batches.add(columns) }
+  func add(_ columns: [ColumnTarget]) {
+    batches.add(columns)
+    lanes?.add(columns)
+  }
 
   /// How the next batches are encoded, as far as that is known.
   var recipe: RowRecipe? { batches.recipe }
@@ -139,6 +126,7 @@ final class PostgresTransfer: StoreTransfer {
   private func store(_ batch: inout Batch) throws(UpsurgeError) {
     let watch = MonotonicClock.seconds
     defer { storeSeconds += MonotonicClock.seconds - watch }
+    if let lanes { return try storeRound(&batch, over: lanes) }
     var place = inputPlace
     place.begin(batch)
     var first = try place.firstNew(of: batch, sourceNames: context.sourceNames)
@@ -187,7 +175,7 @@ final class PostgresTransfer: StoreTransfer {
   }
 
   /// The last one of a batch's first records and rejects.
-  private static func last(
+  static func last(
     of batch: borrowing Batch, _ recordCount: Int, _ rejectCount: Int
   ) -> InputPlace.Record? {
     let record = recordCount > 0 ? InputPlace.Record(batch, record: recordCount - 1) : nil
@@ -197,12 +185,13 @@ final class PostgresTransfer: StoreTransfer {
   }
 
   /// What the run's row says after a commit.
-  private func state(
+  func state(
     _ position: RunPosition, _ ledger: Ledger, _ rejects: [Reject.Code: UInt64], _ place: InputPlace,
     _ hasMetTombstone: Bool, isWhole: Bool = false
   ) -> RunState {
     var position = position
     position.madeTable = table.making != nil
+    position.lanes = lanes.map { RunPosition.Lanes(count: $0.count, seal: $0.seal) }
     position.outputLengths = kept.earlierPosition.rejectsLengths(
       with: kept.file?.length, in: options.rejects.target?.place)
     var progress = RunProgress()
@@ -222,121 +211,31 @@ final class PostgresTransfer: StoreTransfer {
     try kept.file?.didCommit()
   }
 
-  /// The records of one transaction; tried again with it where nothing of the first try stands.
-  private struct RunPart {
-    private let transfer: PostgresTransfer
-    private let part: BatchPart
-    private let firstReject: Int
-    private(set) var ledger = Ledger()
-    private(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
-    private(set) var hasMetTombstone = false
-    private(set) var firstRejects = FirstRejects()
-    /// How many of the batch's records and rejects are done with it.
-    private(set) var (nextRecord, nextReject) = (0, 0)
-    /// What was against a part in which bad records are not found.
-    private(set) var failure: PostgresFailure?
-    /// For the table of rejects.
-    private var entries: [PostgresRejects.Entry] = []
-    private var hasTried = false
+  // MARK: Rejects
 
-    init(_ transfer: PostgresTransfer, _ part: BatchPart, firstReject: Int) {
-      (self.transfer, self.part, self.firstReject) = (transfer, part, firstReject)
+  /// Counts a reject.
+  /// - Throws: `badInput` where it ends the run.
+  func count(_ reject: Reject, in counts: inout RejectCounts) throws(UpsurgeError) {
+    if options.rejects.onError == .stop {
+      fatalReject = reject
+      throw reject.asError
     }
-
-    /// - Throws: a failure of the server; `refusal` of the transactions says more where it is one of ours.
-    mutating func store(_ batch: borrowing Batch, on connection: PostgresConnection) throws(PostgresFailure) {
-      if hasTried {
-        transfer.kept.file?.didRollBack()
-        transfer.batches.forget()
-      }
-      hasTried = true
-      failure = nil
-      entries = []
-      try transfer.checkRows(connection)
-      (ledger, rejectsByReason, firstRejects) = (
-        transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
-      )
-      try transfer.snapshot?.begin(connection)
-      let outcome = try storeRecords(of: batch, on: connection)
-      nextRecord = outcome.next ?? part.records.upperBound
-      ledger += outcome.ledger
-      hasMetTombstone = transfer.hasMetTombstone || outcome.hasDeletes
-      do throws(UpsurgeError) {
-        try transfer.kept.file?.didBegin()
-        try takeRejects(of: batch, outcome.rejected)
-        try transfer.kept.file?.flush()
-        if transfer.options.output.dryRun == nil { try transfer.kept.file?.willCommit() }
-      } catch {
-        throw transfer.transactions.refuse(error)
-      }
-      if transfer.options.output.dryRun == nil {
-        let text = ServerText(encoding: transfer.store.capabilities.encoding)
-        try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
-      }
-      try transfer.snapshot?.note(
-        batch, part.records.lowerBound..<nextRecord, outcome.rejected, unreadableBefore: nextReject - firstReject, connection)
+    if case .count(let most)? = options.rejects.limit, counts.ledger.rejected >= most {
+      fatalReject = reject
+      throw tooManyRejects(reject, most, counts.byReason)
     }
+    counts.ledger.count(.rejected)
+    counts.byReason[reject.code, default: 0] += 1
+  }
 
-    private mutating func storeRecords(
-      of batch: borrowing Batch, on connection: PostgresConnection
-    ) throws(PostgresFailure) -> BatchStore.Outcome {
-      do throws(PostgresFailure) {
-        return try transfer.batches.store(part, of: batch, on: connection)
-      } catch {
-        if part.savepoints == .none { failure = error }
-        throw error
-      }
-    }
-
-    /// Takes the rejects of the parser and of the table in the order of the input.
-    private mutating func takeRejects(
-      of batch: borrowing Batch, _ rejected: [BatchOutcomes.Rejected]
-    ) throws(UpsurgeError) {
-      let file = transfer.context.sourceNames[batch.origin.sourceIndex]
-      nextReject = firstReject
-      for entry in rejected {
-        try takeRejects(of: batch, before: batch.records[entry.record].number)
-        try take(
-          entry.reject(in: batch, file: file, table: transfer.table, server: transfer.store.session.target),
-          of: batch)
-      }
-      let isAll = nextRecord == batch.recordCount
-      try takeRejects(of: batch, before: isAll ? nil : batch.records[nextRecord].number)
-    }
-
-    /// Takes the parser's rejects up to a record, or all that are left.
-    private mutating func takeRejects(of batch: borrowing Batch, before number: UInt64?) throws(UpsurgeError)
-    {
-      while nextReject < batch.rejects.count {
-        let reject = batch.rejects[nextReject]
-        if let number, (reject.position.record ?? 0) >= number { return }
-        try take(reject, of: batch)
-        nextReject += 1
-      }
-    }
-
-    private mutating func take(_ reject: Reject, of batch: borrowing Batch) throws(UpsurgeError) {
-      var reject = reject
-      reject.sourceIndex = batch.origin.sourceIndex
-      let options = transfer.options
-      if options.rejects.onError == .stop {
-        transfer.fatalReject = reject
-        throw reject.asError
-      }
-      if case .count(let most)? = options.rejects.limit, ledger.rejected >= most {
-        transfer.fatalReject = reject
-        throw transfer.tooManyRejects(reject, most, rejectsByReason)
-      }
-      ledger.count(.rejected)
-      rejectsByReason[reject.code, default: 0] += 1
-      if let file = transfer.kept.file {
-        try file.write(reject)
-      } else if transfer.kept.table != nil {
-        let context = transfer.context.contexts.text(of: reject.position.file) ?? ""
-        entries.append(PostgresRejects.Entry(reject: reject, context: context))
-      } else {
-        firstRejects.take(reject)
-      }
+  /// Keeps a reject where the run keeps them.
+  /// - Parameter entries: what goes into the table of rejects.
+  func keep(_ reject: Reject, _ entries: inout [PostgresRejects.Entry]) throws(UpsurgeError) {
+    if let file = kept.file {
+      try file.write(reject)
+    } else if kept.table != nil {
+      let text = context.contexts.text(of: reject.position.file) ?? ""
+      entries.append(PostgresRejects.Entry(reject: reject, context: text))
     }
   }
 
@@ -352,7 +251,9 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: The end
 
-  func settle() throws(UpsurgeError) {}
+  func settle() throws(UpsurgeError) {
+    if let lanes { try sealLast(lanes, isWhole: false) }
+  }
 
   func sweep() throws(UpsurgeError) {
     guard let snapshot, !transactions.commitsParts else { return }
@@ -367,6 +268,7 @@ final class PostgresTransfer: StoreTransfer {
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     context.willFinish()
+    if let lanes { try sealLast(lanes, isWhole: !isInterrupted) }
     if !isInterrupted, table.making != nil {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }
@@ -374,6 +276,7 @@ final class PostgresTransfer: StoreTransfer {
       [self] (connection) throws(PostgresFailure) -> NewTableWriter.Ending in
       try checkRows(connection)
       if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
+      try lanes?.remove(connection)
       return try batches.finishNewTable(connection)
     }
     if ending == .keyComesTwice {
@@ -393,6 +296,7 @@ final class PostgresTransfer: StoreTransfer {
   func rollback() {
     if isDone { return }
     isDone = true
+    sealAfterError()
     transactions.rollback()
     // A trial's rejects stay. The run that goes on cuts off what does not stand, as after a kill.
     if options.output.dryRun == nil, !transactions.mayStand { kept.file?.didRollBack() }

@@ -124,6 +124,12 @@ package enum RunText {
     }
     out.key("made_table")
     out.bool(position.madeTable)
+    if let lanes = position.lanes {
+      out.key("connections")
+      out.number(UInt64(lanes.count))
+      out.key("seal")
+      out.number(lanes.seal)
+    }
     out.endObject()
     return out.text
   }
@@ -151,8 +157,15 @@ package enum RunText {
       for member in members { position.outputLengths[member.name] = member.value.unsigned }
     }
     position.madeTable = json["made_table"] == .bool(true)
+    if let count = json["connections"]?.unsigned, let seal = json["seal"]?.unsigned {
+      guard (2...RunPosition.Lanes.mostCount).contains(Int(count)) else { throw fault(text) }
+      position.lanes = RunPosition.Lanes(count: Int(count), seal: seal)
+    }
     return position
   }
+
+  /// Whether a position, as it is stored, is one of a run with several connections.
+  package static func hasLanes(_ text: String) -> Bool { text.contains("\"connections\":") }
 
   // MARK: - Progress
 
