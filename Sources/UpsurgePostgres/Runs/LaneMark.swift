@@ -63,7 +63,8 @@ struct LaneProgress: Sendable, Equatable {
     rejectsByReason[reject.code, default: 0] += 1
     rejects.append(
       Noted(
-        sourceIndex: sourceIndex, record: reject.position.record ?? 0, code: reject.code, column: reject.column,
+        sourceIndex: sourceIndex, record: reject.position.record ?? 0, code: reject.code,
+        column: reject.column,
         said: reject.said))
   }
 
@@ -95,7 +96,9 @@ struct LaneProgress: Sendable, Equatable {
   /// - Throws: `database` for what no run has written.
   init(_ text: String) throws(UpsurgeError) {
     let json = try JSONValue(text)
-    guard let stored = json["progress"], let list = json["rejects"]?.array else { throw PostgresLanes.fault(text) }
+    guard let stored = json["progress"], let list = json["rejects"]?.array else {
+      throw PostgresLanes.fault(text)
+    }
     let progress = try RunText.progress(stored)
     (ledger, rejectsByReason) = (progress.ledger, progress.rejectsByReason)
     hasMetTombstone = progress.hasMetTombstone
@@ -106,7 +109,8 @@ struct LaneProgress: Sendable, Equatable {
       else { throw PostgresLanes.fault(text) }
       rejects.append(
         Noted(
-          sourceIndex: Int(source), record: UInt64(record), code: Reject.Code(rawValue: code), column: parts[3].text,
+          sourceIndex: Int(source), record: UInt64(record), code: Reject.Code(rawValue: code),
+          column: parts[3].text,
           said: said))
     }
   }

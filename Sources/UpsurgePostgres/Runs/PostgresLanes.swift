@@ -26,7 +26,8 @@ package struct PostgresLanes: Sendable {
 
   static func fault(_ text: String) -> UpsurgeError {
     UpsurgeError(
-      .database, "the table \(name) holds what no run has written", snippet: String(text.prefix(120)).escapedForTerminal)
+      .database, "the table \(name) holds what no run has written",
+      snippet: String(text.prefix(120)).escapedForTerminal)
   }
 
   /// Makes the table if it is missing, in a separate transaction: some servers commit whatever is open before they make one.
@@ -59,7 +60,8 @@ package struct PostgresLanes: Sendable {
   /// Whether there is a table of ours that this user may read.
   func isReadable(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
     guard try isOurs(connection) else { return false }
-    return try connection.run("SELECT has_table_privilege(to_regclass($1), 'SELECT')", [.text(quotedName)]).first?.flag(0)
+    return try connection.run("SELECT has_table_privilege(to_regclass($1), 'SELECT')", [.text(quotedName)])
+      .first?.flag(0)
       ?? false
   }
 
@@ -69,7 +71,10 @@ package struct PostgresLanes: Sendable {
   ) throws(PostgresFailure) {
     try connection.run(
       "INSERT INTO \(quotedName) SELECT $1, lane, $2, $3, $4 FROM generate_series(0, $5::int - 1) AS lane",
-      [.integer(run), .text(owner), .text(LaneMark(seal: 0).text), .text(LaneProgress().text), .integer(Int64(count))])
+      [
+        .integer(run), .text(owner), .text(LaneMark(seal: 0).text), .text(LaneProgress().text),
+        .integer(Int64(count)),
+      ])
   }
 
   /// Makes the connections of a run those of another process; part of the transaction that takes the run over. What is being stored
@@ -91,7 +96,8 @@ package struct PostgresLanes: Sendable {
   /// Where the connections of a run stand, in their order.
   func all(of run: Int64, _ connection: PostgresConnection) throws(PostgresFailure) -> [Row] {
     try connection.run(
-      "SELECT connection, owner, position, progress FROM \(quotedName) WHERE run = $1 ORDER BY connection", [.integer(run)]
+      "SELECT connection, owner, position, progress FROM \(quotedName) WHERE run = $1 ORDER BY connection",
+      [.integer(run)]
     ).rows.map { row in
       Row(
         lane: Int(row.integer(0) ?? 0), owner: row.text(1) ?? "", position: row.text(2) ?? "",
@@ -125,7 +131,8 @@ struct LaneRow: FenceRow {
 
   func lock(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresRuns.Standing? {
     let row = try connection.run(
-      "SELECT owner, position, progress FROM \(lanes.quotedName) WHERE run = $1 AND connection = $2 FOR UPDATE", key
+      "SELECT owner, position, progress FROM \(lanes.quotedName) WHERE run = $1 AND connection = $2 FOR UPDATE",
+      key
     ).first
     return row.map {
       PostgresRuns.Standing(owner: $0.text(0) ?? "", position: $0.text(1) ?? "", progress: $0.text(2) ?? "")

@@ -37,7 +37,9 @@ final class LaneGate: @unchecked Sendable {
     switch state {
     case .open: return
     case .shut: throw .roundEnded
-    case .closed: throw PostgresFailure(.retryTransaction, "another connection of the run was kept waiting", sqlState: "40001")
+    case .closed:
+      throw PostgresFailure(
+        .retryTransaction, "another connection of the run was kept waiting", sqlState: "40001")
     }
   }
 
@@ -95,5 +97,7 @@ final class LaneGate: @unchecked Sendable {
 
 extension PostgresFailure {
   /// Another connection, or a record, has ended the round.
-  static var roundEnded: PostgresFailure { PostgresFailure(.other, "the records of another connection were not stored") }
+  static var roundEnded: PostgresFailure {
+    PostgresFailure(.other, "the records of another connection were not stored")
+  }
 }

@@ -31,7 +31,9 @@ struct LaneKeys: ~Copyable {
 
   /// The records of each connection, as their indexes in the batch.
   /// - Throws: `badInput` for a key of which only the server knows the value.
-  mutating func divide(_ batch: borrowing Batch, from first: Int, file: String) throws(UpsurgeError) -> [[Int32]] {
+  mutating func divide(_ batch: borrowing Batch, from first: Int, file: String) throws(UpsurgeError)
+    -> [[Int32]]
+  {
     var parts: [[Int32]] = Array(repeating: [], count: count)
     for index in parts.indices { parts[index].reserveCapacity((batch.recordCount - first) / count + 64) }
     let texts = CellTexts(batch)
@@ -40,7 +42,9 @@ struct LaneKeys: ~Copyable {
       var lane = 0
       if let encoder, hasKey(record, texts) {
         if let fault = encoder.encode(record, texts, into: &buffer) {
-          if fault.fault == .undecided { throw undecided(names[fault.field], batch.position(of: record, file: file)) }
+          if fault.fault == .undecided {
+            throw undecided(names[fault.field], batch.position(of: record, file: file))
+          }
         } else {
           lane = Int(Self.hash(buffer.bytes) % UInt64(count))
         }
@@ -61,7 +65,8 @@ struct LaneKeys: ~Copyable {
   private func undecided(_ column: String, _ position: Position) -> UpsurgeError {
     UpsurgeError(
       .badInput,
-      "only the server knows which value this is, and \(.connections) needs the key of each record", position: position,
+      "only the server knows which value this is, and \(.connections) needs the key of each record",
+      position: position,
       column: column,
       hint: "write it in plain digits, a date as 2024-02-29; or load without \(.connections)")
   }

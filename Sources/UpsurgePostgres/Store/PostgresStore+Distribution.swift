@@ -16,7 +16,8 @@ extension PostgresStore {
 
   /// - Throws: `usage` for a key to be made that workers could not watch over, as it lacks the distribution column.
   func checkDistribution(_ table: TargetTable) throws(UpsurgeError) {
-    guard let found = table.found, case .future(let names) = table.key, let column = try distributionColumn(of: found),
+    guard let found = table.found, case .future(let names) = table.key,
+      let column = try distributionColumn(of: found),
       !names.contains(column)
     else { return }
     throw UpsurgeError(

@@ -14,7 +14,9 @@ extension PostgresStore {
       let count = earlier.position.lanes?.count ?? 1
       if count != asked {
         context.note(
-          RunNote(.info, "the run was begun with \(Words.count(UInt64(count), "connection")), and resumes with as many"))
+          RunNote(
+            .info,
+            "the run was begun with \(Words.count(UInt64(count), "connection")), and resumes with as many"))
       }
       return count
     }
@@ -24,7 +26,8 @@ extension PostgresStore {
       context.note(
         RunNote(
           .info,
-          "\(.connections, asked) is for a table that is there: a new one is filled over one connection, and gets its key last"))
+          "\(.connections, asked) is for a table that is there: a new one is filled over one connection, and gets its key last"
+        ))
       return 1
     }
     return asked
@@ -36,7 +39,8 @@ extension PostgresStore {
     guard asked > 1 else { return }
     if options.table.contract == .evolve {
       throw UpsurgeError(
-        .usage, "\(.connections, asked) stores records at the same time, and \(.alter) changes the table between them",
+        .usage,
+        "\(.connections, asked) stores records at the same time, and \(.alter) changes the table between them",
         hint: "add the columns first, or leave out \(.connections)")
     }
     guard let found = table.found else { return }
@@ -50,21 +54,28 @@ extension PostgresStore {
 
   /// Why one connection must store all records; nil where several may.
   private func objection(to table: TargetTable, _ found: PostgresTable) -> String? {
-    if ![.table, .partitioned, .distributed].contains(found.kind) { return "it is a view, or on another server" }
+    if ![.table, .partitioned, .distributed].contains(found.kind) {
+      return "it is a view, or on another server"
+    }
     let plan = RecordPlan(table, found: found)
     guard let key = laneKey(of: table, plan) else { return "its records have no key" }
     let names = found.columns.filter(\.isWritable).map(\.name)
     let shape = RecordShape(found, key: key, columns: names, rules: OrderedRules())
     if !shape.hasComparableKey {
-      return "equal values of the key (\(table.key.words)) may be spelled in several ways, or it is an expression"
+      return
+        "equal values of the key (\(table.key.words)) may be spelled in several ways, or it is an expression"
     }
-    if let trigger = found.triggers.first(where: \.isEnabled) { return "the trigger \(trigger.name) may look at other rows" }
+    if let trigger = found.triggers.first(where: \.isEnabled) {
+      return "the trigger \(trigger.name) may look at other rows"
+    }
     if found.isUnlogged { return "it is UNLOGGED, and a crash takes its rows" }
     return PathChoice.objection(toReordering: shape)
   }
 
   private func laneKey(of table: TargetTable, _ plan: RecordPlan) -> PostgresIndex? {
-    if case .future(let names) = table.key { return plan.key ?? PostgresIndex(named: "", on: names, of: plan.found) }
+    if case .future(let names) = table.key {
+      return plan.key ?? PostgresIndex(named: "", on: names, of: plan.found)
+    }
     return plan.key
   }
 
@@ -78,9 +89,13 @@ extension PostgresStore {
     else { return nil }
     // What goes to one shard goes over one connection. Each key of a distributed table has that column.
     if let column = try distributionColumn(of: found), names.contains(column) { names = [column] }
+    var settings = settings(for: table)
+    // Somebody may wait for a lock of one connection and hold one that another connection wants, which the server does not notice. So
+    // locks are given up several times, and by all connections.
+    settings.lockTimeout = max(1, settings.lockTimeout / 4)
     let place = RunLane.Place(
       store: self, table: table, lanes: PostgresLanes(transactions.runs), begun: transactions.begun,
-      earlierOwner: beginning.resumption?.owner, settings: settings(for: table))
+      earlierOwner: beginning.resumption?.owner, settings: settings)
     return try RunLanes(place, by: names, found: found)
   }
 
@@ -90,7 +105,8 @@ extension PostgresStore {
   func checkRoom(for count: Int) throws(UpsurgeError) {
     let target = session.target
     // One more writes down where the run stands.
-    let room = try session.asking { [session] (_) throws(PostgresFailure) -> (count: Int, failure: PostgresFailure)? in
+    let room = try session.asking {
+      [session] (_) throws(PostgresFailure) -> (count: Int, failure: PostgresFailure)? in
       var open: [PostgresConnection] = []
       defer { for connection in open { connection.rollback() } }
       do throws(PostgresFailure) {
@@ -102,7 +118,9 @@ extension PostgresStore {
         return nil
       } catch {
         // PgBouncer's words for a pool that stays full.
-        guard error.sqlState == "53300" || error.message.contains("query_wait_timeout"), !open.isEmpty else { throw error }
+        guard error.sqlState == "53300" || error.message.contains("query_wait_timeout"), !open.isEmpty else {
+          throw error
+        }
         return (open.count, error)
       }
     }
@@ -111,7 +129,9 @@ extension PostgresStore {
       .database,
       "\(place) has room for \(Words.count(UInt64(room.count), "transaction")) at the same time, and \(.connections, count) needs "
         + "\(count + 1): \(target.masked(room.failure.message).escapedForTerminal)",
-      hint: "give \(.connections) one less than there is room for; or raise max_connections, or the size of the pool")
+      hint:
+        "give \(.connections) one less than there is room for; or raise max_connections, or the size of the pool"
+    )
   }
 
   /// Makes the run and the rows of its connections.
@@ -125,9 +145,12 @@ extension PostgresStore {
       let number = try runs.begin(run, connection)
       try lanes.begin(number, count: laneCount, owner: run.owner, connection)
       let rows = try lanes.all(of: number, connection)
-      if try !connection.commit() { throw PostgresFailure(.other, "the server has rolled the transaction back") }
+      if try !connection.commit() {
+        throw PostgresFailure(.other, "the server has rolled the transaction back")
+      }
       return PartTransactions.Begun(
-        run: number, owner: run.owner, position: run.position, server: server, progress: run.progress, lanes: rows)
+        run: number, owner: run.owner, position: run.position, server: server, progress: run.progress,
+        lanes: rows)
     } catch {
       connection.rollback()
       throw error
@@ -137,12 +160,14 @@ extension PostgresStore {
   /// Makes the rows of an earlier part's connections this process's, and waits for what is being stored over them.
   /// - Returns: nil where another process was faster.
   func takeOver(
-    _ earlier: RunRecord, _ newRun: PostgresRuns.NewRun, _ runs: PostgresRuns, _ connection: PostgresConnection
+    _ earlier: RunRecord, _ newRun: PostgresRuns.NewRun, _ runs: PostgresRuns,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> PartTransactions.Begun? {
     let server = try server(connection)
     let lanes = PostgresLanes(runs)
     do throws(PostgresFailure) {
-      try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
+      try connection.run(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
       // A call whose answer was lost may have done it, so the row says whose the run is.
       _ = try runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
       guard let standing = try runs.lock(earlier.id, connection), standing.owner == newRun.owner else {
@@ -150,7 +175,9 @@ extension PostgresStore {
         return nil
       }
       let rows = try lanes.takeOver(earlier.id, to: newRun.owner, connection)
-      if try !connection.commit() { throw PostgresFailure(.other, "the server has rolled the transaction back") }
+      if try !connection.commit() {
+        throw PostgresFailure(.other, "the server has rolled the transaction back")
+      }
       return PartTransactions.Begun(
         run: earlier.id, owner: newRun.owner, position: standing.position, server: server,
         progress: standing.progress, lanes: rows)
@@ -163,7 +190,9 @@ extension PostgresStore {
   /// Makes the table of connections where it is missing.
   /// - Throws: `guardRefused` where somebody else has one of its name.
   func makeLanes(_ runs: PostgresRuns) throws(UpsurgeError) {
-    let isOurs = try session.asking { (connection) throws(PostgresFailure) in try PostgresLanes(runs).make(connection) }
+    let isOurs = try session.asking { (connection) throws(PostgresFailure) in
+      try PostgresLanes(runs).make(connection)
+    }
     if isOurs { return }
     throw UpsurgeError(
       .guardRefused,

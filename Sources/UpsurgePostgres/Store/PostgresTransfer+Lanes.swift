@@ -23,14 +23,19 @@ extension PostgresTransfer {
   ) throws(UpsurgeError) {
     let file = context.sourceNames[batch.origin.sourceIndex]
     let names = context.sourceNames
-    let division = try lanes.divide(batch, from: first.record, file: file) { place.changed(before: $0, names) }
+    let division = try lanes.divide(batch, from: first.record, file: file) {
+      place.changed(before: $0, names)
+    }
     let seals = lanes.canSeal
     let gate = LaneGate(count: division.workingCount)
-    let (seal, lastRecord, rejectedCount) = (lanes.seal + (seals ? 1 : 0), batch.recordCount - 1, ledger.rejected)
+    let (seal, lastRecord, rejectedCount) = (
+      lanes.seal + (seals ? 1 : 0), batch.recordCount - 1, ledger.rejected
+    )
     var failure: UpsurgeError?
     withUnsafeMutablePointer(to: &batch) { batch in
       let round = LaneRound(
-        batch: batch, gate: gate, seal: seal, lastRecord: lastRecord, file: file, rejectedCount: rejectedCount)
+        batch: batch, gate: gate, seal: seal, lastRecord: lastRecord, file: file, rejectedCount: rejectedCount
+      )
       do throws(UpsurgeError) {
         try lanes.begin(division, round)
         if seals { try self.seal(lanes) }
@@ -87,7 +92,8 @@ extension PostgresTransfer {
 
   /// Notes what stands after a round, for the next seal.
   private func take(
-    _ batch: borrowing Batch, from firstReject: Int, _ earlier: [(record: Int, reject: Reject)], _ place: InputPlace,
+    _ batch: borrowing Batch, from firstReject: Int, _ earlier: [(record: Int, reject: Reject)],
+    _ place: InputPlace,
     _ lanes: RunLanes
   ) {
     var stands = RunLanes.Unsealed()
@@ -102,7 +108,9 @@ extension PostgresTransfer {
     stands.place.prove(batch, recordCount: batch.recordCount)
     last = Self.last(of: batch, batch.recordCount, batch.rejects.count) ?? last
     stands.position = stands.place.position(of: last, sourceNames: context.sourceNames)
-    (stands.ledger, stands.rejectsByReason, stands.hasMetTombstone) = (ledger, rejectsByReason, hasMetTombstone)
+    (stands.ledger, stands.rejectsByReason, stands.hasMetTombstone) = (
+      ledger, rejectsByReason, hasMetTombstone
+    )
     lanes.note(stands, upTo: batch)
     commitCount += 1
     lastCommitted = stands.position.position
@@ -172,9 +180,11 @@ extension PostgresTransfer {
     if lanes.canSeal { return try seal(lanes) }
     guard isWhole, lanes.isAhead else { return }
     throw UpsurgeError(
-      .guardRefused, "the input ends before records that an earlier run has committed, and this one cannot go on",
+      .guardRefused,
+      "the input ends before records that an earlier run has committed, and this one cannot go on",
       hint:
-        "bring it back as it was; or delete what that run has stored, and then \(.resume, "never") loads everything")
+        "bring it back as it was; or delete what that run has stored, and then \(.resume, "never") loads everything"
+    )
   }
 
   /// As `sealLast`, after an error that is told instead of one of this.

@@ -157,7 +157,8 @@ final class RunLane: @unchecked Sendable {
   }
 
   private func store(
-    _ part: BatchPart, of records: [Int32], _ round: LaneRound, _ attempt: inout Attempt, _ connection: PostgresConnection
+    _ part: BatchPart, of records: [Int32], _ round: LaneRound, _ attempt: inout Attempt,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (Void, PostgresRuns.Standing) {
     if let failure = attempt.lastFailure {
       batches.forget()
@@ -176,7 +177,9 @@ final class RunLane: @unchecked Sendable {
       if part.savepoints == .none { attempt.failure = error }
       throw error
     }
-    attempt.next = stored.next.map { next in records.firstIndex { Int($0) >= next } ?? records.count } ?? part.records.upperBound
+    attempt.next =
+      stored.next.map { next in records.firstIndex { Int($0) >= next } ?? records.count }
+      ?? part.records.upperBound
     endsRound = attempt.next == records.count
     try note(stored, &attempt, round)
     let last = endsRound ? round.lastRecord : Int(records[attempt.next - 1])

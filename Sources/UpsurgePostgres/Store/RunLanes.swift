@@ -75,7 +75,9 @@ final class RunLanes {
       let mark = try LaneMark(row.position)
       let progress = mark.seal == own.seal ? try LaneProgress(row.progress) : LaneProgress()
       guard row.lane == number, mark.seal <= own.seal else { throw PostgresLanes.fault(row.position) }
-      for reject in progress.rejects { noted[Number(sourceIndex: reject.sourceIndex, record: reject.record)] = reject }
+      for reject in progress.rejects {
+        noted[Number(sourceIndex: reject.sourceIndex, record: reject.record)] = reject
+      }
       lanes.append(RunLane(number, place, mark: mark, progress))
     }
     self.lanes = lanes
@@ -107,7 +109,9 @@ final class RunLanes {
     let sourceIndex = batch.origin.sourceIndex
     for (index, lane) in lanes.enumerated() where lane.mark.seal == seal && lane.mark.record > 0 {
       let mark = lane.mark
-      division.records[index].removeAll { mark.covers(batch.records[Int($0)].number, sourceIndex: sourceIndex) }
+      division.records[index].removeAll {
+        mark.covers(batch.records[Int($0)].number, sourceIndex: sourceIndex)
+      }
       try check(mark, batch, from: first, changed)
     }
     for record in first..<max(batch.recordCount, first) where !noted.isEmpty {
@@ -139,7 +143,9 @@ final class RunLanes {
   /// Has each connection store its records.
   func begin(_ division: Division, _ round: LaneRound) throws(UpsurgeError) {
     for lane in lanes { lane.forgetOutcome() }
-    for (lane, records) in zip(lanes, division.records) where !records.isEmpty { try lane.begin(records, round) }
+    for (lane, records) in zip(lanes, division.records) where !records.isEmpty {
+      try lane.begin(records, round)
+    }
   }
 
   /// Waits for all of them.
@@ -151,7 +157,9 @@ final class RunLanes {
   var mayHaveCommitted: Bool {
     lanes.contains { lane in
       lane.outcome.ledger.read > 0
-        || lane.outcome.failure.map { [.connectionLost, .outcomeUnknown, .unreachable, .breaksAgain].contains($0.kind) } ?? false
+        || lane.outcome.failure.map {
+          [.connectionLost, .outcomeUnknown, .unreachable, .breaksAgain].contains($0.kind)
+        } ?? false
     }
   }
 
@@ -166,7 +174,8 @@ final class RunLanes {
     }
     unsealed = stands
     if batch.recordCount > 0 {
-      seen = Number(sourceIndex: batch.origin.sourceIndex, record: batch.records[batch.recordCount - 1].number)
+      seen = Number(
+        sourceIndex: batch.origin.sourceIndex, record: batch.records[batch.recordCount - 1].number)
     }
   }
 

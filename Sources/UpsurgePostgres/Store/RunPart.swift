@@ -55,7 +55,8 @@ struct RunPart {
       try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
     }
     try transfer.snapshot?.note(
-      batch, part.records.lowerBound..<nextRecord, outcome.rejected, unreadableBefore: nextReject - firstReject, connection)
+      batch, part.records.lowerBound..<nextRecord, outcome.rejected,
+      unreadableBefore: nextReject - firstReject, connection)
   }
 
   private mutating func storeRecords(
@@ -86,8 +87,7 @@ struct RunPart {
   }
 
   /// Takes the parser's rejects up to a record, or all that are left.
-  private mutating func takeRejects(of batch: borrowing Batch, before number: UInt64?) throws(UpsurgeError)
-  {
+  private mutating func takeRejects(of batch: borrowing Batch, before number: UInt64?) throws(UpsurgeError) {
     while nextReject < batch.rejects.count {
       let reject = batch.rejects[nextReject]
       if let number, (reject.position.record ?? 0) >= number { return }

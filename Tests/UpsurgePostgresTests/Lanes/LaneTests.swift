@@ -26,11 +26,13 @@ struct LaneTests {
     raw.withUnsafeBufferPointer { raw in
       for column in [nil, "a \"b\""] {
         let position = Position(file: "f", record: 9, line: 10, byte: 11)
-        progress.note(Reject(.check, at: position, column: column, reason: "no\nway [23514]", raw: raw), sourceIndex: 1)
+        progress.note(
+          Reject(.check, at: position, column: column, reason: "no\nway [23514]", raw: raw), sourceIndex: 1)
       }
     }
     let again = try LaneProgress(progress.text)
-    #expect(again == progress && again.ledger.rejected == 2 && again.rejects.map(\.column) == [nil, "a \"b\""])
+    #expect(
+      again == progress && again.ledger.rejected == 2 && again.rejects.map(\.column) == [nil, "a \"b\""])
     #expect(throws: UpsurgeError.self) { _ = try LaneProgress("{}") }
   }
 
@@ -45,11 +47,16 @@ struct LaneTests {
   @Test("The position of a run says how many connections it has")
   func position() throws {
     var position = RunPosition()
-    #expect(try RunText.position(RunText.encode(position)) == position && !RunText.hasLanes(RunText.encode(position)))
+    #expect(
+      try RunText.position(RunText.encode(position)) == position
+        && !RunText.hasLanes(RunText.encode(position)))
     position.lanes = RunPosition.Lanes(count: 8, seal: 3)
-    #expect(try RunText.position(RunText.encode(position)) == position && RunText.hasLanes(RunText.encode(position)))
+    #expect(
+      try RunText.position(RunText.encode(position)) == position && RunText.hasLanes(RunText.encode(position))
+    )
     #expect(throws: UpsurgeError.self) {
-      _ = try RunText.position(RunText.encode(position).replacing("\"connections\":8", with: "\"connections\":1"))
+      _ = try RunText.position(
+        RunText.encode(position).replacing("\"connections\":8", with: "\"connections\":1"))
     }
   }
 
