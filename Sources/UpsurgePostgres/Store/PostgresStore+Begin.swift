@@ -242,7 +242,10 @@ extension PostgresStore {
       table.name.schema ?? defaultSchema, table.name.name, table.neededRights(for: snapshot?.sweep), isMade: table.making != nil)
     if job.options.output.dryRun != nil { return }
     var names = [PostgresRuns.name]
-    if options.transaction.connections > 1 { names.append(PostgresLanes.name) }
+    if options.transaction.connections > 1 {
+      names.append(PostgresLanes.name)
+      session.rights.add(stateSchema(beside: table.name), PostgresRuns.name, ["REFERENCES"], isMade: true)
+    }
     if snapshot != nil { names += UnacceptedState.layouts.map(\.name) }
     for name in names { noteRights(for: name, beside: table.name) }
     if job.options.rejects.target == .table { noteRights(for: rejectTables(beside: table.name)) }

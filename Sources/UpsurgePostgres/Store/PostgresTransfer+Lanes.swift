@@ -72,11 +72,16 @@ extension PostgresTransfer {
       rejectsByReason.merge(outcome.rejectsByReason) { $0 + $1 }
       hasMetTombstone = hasMetTombstone || outcome.hasMetTombstone
     }
-    if let failure { throw failure }
+    if let failure {
+      if fatalReject == nil { lanes.noteFailure() }
+      throw failure
+    }
     let failures = outcomes.compactMap(\.failure).filter { $0 != .roundEnded }
     // What another process, or another server, has done explains all the rest.
     let first = failures.first { [.takenOver, .commitsLost].contains($0.kind) } ?? failures.first
-    if let first { throw store.session.error(of: first) }
+    guard let first else { return }
+    lanes.noteFailure()
+    throw store.session.error(of: first)
   }
 
   /// Counts the rejects of a round before it is committed.
@@ -189,6 +194,6 @@ extension PostgresTransfer {
 
   /// As `sealLast`, after an error that is told instead of one of this.
   func sealAfterError() {
-    if let lanes, lanes.canSeal { try? seal(lanes) }
+    if let lanes, lanes.canSeal, !lanes.hasFailed { try? seal(lanes) }
   }
 }

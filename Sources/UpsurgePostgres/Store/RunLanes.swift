@@ -58,6 +58,8 @@ final class RunLanes {
   private var noted: [Number: LaneProgress.Noted] = [:]
   /// The last record that was read.
   private var seen: Number?
+  /// Whether a connection, or the seal, has failed: what stands is looked up by whoever resumes the run.
+  private(set) var hasFailed = false
 
   /// - Parameter keyNames: the columns that decide over which connection a record goes.
   /// - Throws: `database` for rows that no run has written.
@@ -178,6 +180,9 @@ final class RunLanes {
         sourceIndex: batch.origin.sourceIndex, record: batch.records[batch.recordCount - 1].number)
     }
   }
+
+  /// A connection, or the seal, has failed.
+  func noteFailure() { hasFailed = true }
 
   // MARK: - Seals
 
