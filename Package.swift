@@ -33,6 +33,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    // libarchive (apt: libarchive13) is loaded when an archive, or one of its codecs, is met; its header is not needed.
+    .target(name: "CArchive", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     // The header of libcurl (apt: libcurl4-openssl-dev); the library is loaded when a URL is fetched.
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     // The header of libyaml (apt: libyaml-dev); the library is loaded when a job file is read.
@@ -45,7 +47,7 @@ let package = Package(
     // The engine, one stage a module.
     .target(name: "UpsurgeRecords"),
     .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
-    .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
+    .target(name: "UpsurgeInput", dependencies: ["CArchive", "CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeSQLite", dependencies: ["CSQLite", "UpsurgeRecords"]),
     .target(name: "UpsurgePlan", dependencies: ["CScan", "CSQLite", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),

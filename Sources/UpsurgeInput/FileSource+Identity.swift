@@ -11,6 +11,7 @@ extension FileSource {
   /// MiB beside the stream, which stays where it is.
   /// - Throws: `unreadableInput`; `badInput` when the file has become shorter.
   package func identity() throws(UpsurgeError) -> FileIdentity? {
+    if let content { return try content.identity() }
     guard isSeekable, let byteCount, let openedTime else { return nil }
     // Files of /proc say that they are empty; others may have grown since.
     let isMeasured = byteCount > 0
@@ -37,15 +38,16 @@ extension FileSource {
 
   /// Whether a regular file has another size or time than when it was opened.
   package var hasChanged: Bool {
+    if let content { return content.hasChanged }
     guard let byteCount, let openedTime, let info = stat(descriptor: descriptor) else { return false }
     return info.modificationTime != openedTime || UInt64(max(info.st_size - firstOffset, 0)) != byteCount
   }
 }
 
 extension FileIdentity {
-  /// How long a regular file is; nil for anything else.
+  /// How long a regular file is, or the archive that the path goes through; nil for anything else.
   package static func byteCount(ofPath path: String) -> UInt64? {
-    guard let info = stat(path: path), info.isRegular else { return nil }
+    guard let info = stat(path: ArchivePath(path)?.archive ?? path), info.isRegular else { return nil }
     return UInt64(max(info.st_size, 0))
   }
 
@@ -54,7 +56,7 @@ extension FileIdentity {
   /// - Throws: `unreadableInput`.
   package func isStill(_ source: Source) throws(UpsurgeError) -> Bool {
     guard let path = source.filePath else { return false }
-    guard let info = stat(path: path) else { throw .cannotOpen(path, errno) }
+    guard let info = stat(path: ArchivePath(path)?.archive ?? path) else { throw .cannotOpen(path, errno) }
     guard info.isRegular, UInt64(max(info.st_size, 0)) == byteCount else { return false }
     if info.modificationTime == modificationTime { return true }
     return try FileSource(source).identity()?.isSame(as: self) ?? false

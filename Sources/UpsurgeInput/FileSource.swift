@@ -25,7 +25,7 @@ package final class FileSource: ByteSource {
   /// What writes to the descriptor, where it can tell whether all has come.
   private let feed: (any Feed)?
   /// Ends reading, when it is asked to; another one where another run goes on with what was read ahead.
-  package var cancellation: ReadCancellation?
+  package var cancellation: ReadCancellation? { didSet { content?.cancellation = cancellation } }
   /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
   let firstOffset: off_t
   /// When a regular file was changed last before it was opened, in nanoseconds since 1970; else nil.
@@ -38,15 +38,18 @@ package final class FileSource: ByteSource {
   package private(set) var readSeconds = 0.0
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
+  /// The member of an archive that it reads in the place of a descriptor.
+  let content: ArchiveContent?
   /// What was read before anybody asked for it; then nothing else is left to read.
   private var ahead: ReadAhead?
 
-  /// Opens a file or standard input, fetches what a URL leads to, or starts a command. Rows of a database, and what the
+  /// Opens a file, a member of an archive or standard input, fetches what a URL leads to, or starts a command. Rows of a database, and what the
   /// program itself makes, come by `init(feed:name:)`, and are no files here.
-  /// - Throws: `unreadableInput`; `interrupted` while it waits for an answer.
+  /// - Parameter archives: shared by those who read members of the same archive, one after another.
+  /// - Throws: `unreadableInput`; `badInput` for an archive that is not whole; `interrupted` while it waits for an answer.
   package convenience init(
-    _ source: Source, asking question: HTTPQuestion = HTTPQuestion(), counter: ByteCounter = ByteCounter(),
-    cancellation: ReadCancellation? = nil
+    _ source: Source, asking question: HTTPQuestion = HTTPQuestion(), archives: OpenArchives? = nil,
+    counter: ByteCounter = ByteCounter(), cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) {
     let mask = question.mask.hiding(source)
     switch source.opening {
@@ -68,7 +71,15 @@ package final class FileSource: ByteSource {
     case .server(let text, _):
       // It is opened as rows, and nowhere by its name.
       throw .cannotOpen(ServerSource.redacted(text), ENOENT)
-    case .file(let path), .database(let path, _), .program(let path):
+    case .file(let path):
+      if let member = ArchivePath(path) {
+        let content = try ArchiveContent(
+          member, followsLinks: !question.hasFound(member.archive), of: archives, cancellation: cancellation)
+        self.init(content: content, name: path, counter: counter, cancellation: cancellation)
+      } else {
+        try self.init(path: path, counter: counter, cancellation: cancellation)
+      }
+    case .database(let path, _), .program(let path):
       try self.init(path: path, counter: counter, cancellation: cancellation)
     }
   }
@@ -142,6 +153,7 @@ package final class FileSource: ByteSource {
     }
     let offset = info.isRegular ? lseek(descriptor, 0, SEEK_CUR) : -1
     if info.isRegular { adviseSequentialReading(descriptor) }
+    content = nil
     self.descriptor = descriptor
     self.isOwner = isOwner
     self.feed = feed
@@ -152,6 +164,15 @@ package final class FileSource: ByteSource {
     openedTime = offset >= 0 ? info.modificationTime : nil
     firstOffset = max(offset, 0)
     byteCount = offset >= 0 ? UInt64(max(info.st_size - offset, 0)) : nil
+  }
+
+  /// Reads a member of an archive.
+  private init(content: ArchiveContent, name: String, counter: ByteCounter, cancellation: ReadCancellation?) {
+    (descriptor, isOwner, feed, firstOffset) = (-1, false, nil, 0)
+    (self.content, self.name, self.counter, self.cancellation) = (content, name, counter, cancellation)
+    isSeekable = true
+    openedTime = content.stamp.modified
+    byteCount = content.member.byteCount
   }
 
   /// How many bytes there will be, where that is known: also of a feed that has said so.
@@ -212,7 +233,7 @@ package final class FileSource: ByteSource {
   private func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     while !isAtEnd {
       if isSeekable { try checkCancellation() } else { try waitUntilReadable() }
-      let count = systemRead(descriptor, buffer)
+      let count = if let content { try content.read(into: buffer) } else { systemRead(descriptor, buffer) }
       if count > 0 {
         position += UInt64(count)
         counter.add(count)
@@ -232,7 +253,11 @@ package final class FileSource: ByteSource {
   /// Starts again at the first byte; what was counted is taken back.
   /// - Throws: `unreadableInput` when the source cannot be read twice.
   package func rewind() throws(UpsurgeError) {
-    guard isSeekable, lseek(descriptor, firstOffset, SEEK_SET) == firstOffset else { throw cannotReadTwice() }
+    if let content {
+      try content.seek(to: 0, name: name)
+    } else if !isSeekable || lseek(descriptor, firstOffset, SEEK_SET) != firstOffset {
+      throw cannotReadTwice()
+    }
     counter.takeBack(countedByteCount)
     countedByteCount = 0
     position = 0
@@ -242,12 +267,18 @@ package final class FileSource: ByteSource {
   /// Goes to a byte, counted from the first one that is read; what was read before stays counted.
   /// - Throws: `unreadableInput` when the source cannot be read twice; `badInput` when it is shorter.
   func seek(to offset: UInt64) throws(UpsurgeError) {
-    guard isSeekable, let byteCount else { throw cannotReadTwice() }
-    guard offset <= byteCount else {
-      throw .isAnotherFile(name, "has \(byteCount) bytes and no byte \(offset)")
+    if let content {
+      try content.seek(to: offset, name: name)
+    } else {
+      guard isSeekable, let byteCount else { throw cannotReadTwice() }
+      guard offset <= byteCount else {
+        throw .isAnotherFile(name, "has \(byteCount) bytes and no byte \(offset)")
+      }
+      let place = firstOffset + off_t(offset)
+      guard lseek(descriptor, place, SEEK_SET) == place else {
+        throw .cannotRead(name, offset: offset, errno)
+      }
     }
-    let place = firstOffset + off_t(offset)
-    guard lseek(descriptor, place, SEEK_SET) == place else { throw .cannotRead(name, offset: offset, errno) }
     position = offset
     isAtEnd = false
   }
@@ -259,7 +290,7 @@ package final class FileSource: ByteSource {
       try feed.checkWhole(cancellation: cancellation)
       return
     }
-    guard let byteCount, position < byteCount else { return }
+    guard content == nil, let byteCount, position < byteCount else { return }
     if let info = stat(descriptor: descriptor), info.st_size - firstOffset < off_t(byteCount) {
       throw .becameShorter(name, offset: position, expected: byteCount)
     }

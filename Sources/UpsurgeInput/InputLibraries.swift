@@ -1,3 +1,4 @@
+import CArchive
 import CCurl
 import CIconv
 import CZlib
@@ -26,6 +27,13 @@ package enum InputLibraries {
       upsurge_iconv_close(converter)
       return false
     }
+  }
+
+  /// libarchive: `3.6.2`.
+  package static var archive: LoadedLibrary {
+    if let problem = upsurge_archive_load() { return .missing(String(cString: problem)) }
+    let words = String(cString: upsurge_archive_version()).split(separator: " ")
+    return .there(version: words.last.map(String.init) ?? "")
   }
 
   /// libcurl with what encrypts: `7.88.1, OpenSSL/3.0.17`.

@@ -30,24 +30,15 @@ extension OpenedSource {
       try beginAgain()
       return try skip(byte - decodedByteCount, of: self, to: byte)
     }
-    let source: any ByteSource
-    switch compression {
-    case .zstd:
-      try file.seek(to: anchor.fileOffset)
-      let frames = try ZstdSource(
-        file, name: name, windowByteLimit: options.windowByteLimit, start: anchor)
-      goOn(with: frames, anchors: frames.anchors, at: byte)
-      source = frames
-    case .gzip:
-      try file.seek(to: anchor.fileOffset)
-      let members = try GzipSource(file, name: name, start: anchor)
-      goOn(with: members, anchors: members.anchors, at: byte)
-      source = members
-    case .auto, .none:
+    guard compression != .none else {
       try file.seek(to: byte)
       return goOn(with: file, anchors: nil, at: byte)
     }
-    try skip(byte - anchor.decodedOffset, of: source, to: byte)
+    try file.seek(to: anchor.fileOffset)
+    let decoder = try Decoder(
+      compression, over: file, name: name, windowByteLimit: options.windowByteLimit, start: anchor)
+    goOn(with: decoder.content, anchors: decoder.anchors, at: byte)
+    try skip(byte - anchor.decodedOffset, of: decoder.content, to: byte)
   }
 
   private func skip(

@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// An input as the parser wants it: opened, decompressed, in UTF-8 and without a byte order mark.
 ///
-///     file bytes -> zstd | gzip | as they are -> (UTF-16, Windows-1252, what iconv knows -> UTF-8) -> read(into:)
+///     file bytes -> zstd | gzip | xz … | as they are -> (UTF-16, Windows-1252, what iconv knows -> UTF-8) -> read(into:)
 ///
 /// The first bytes are read when it is opened, so that everything about the input is known before the first
 /// row is written; `read(into:)` delivers them again. Belongs to one thread; only `counter` may be read by others.
@@ -303,17 +303,9 @@ private struct Beginning {
     let prefix = try file.readPrefix(Compression.magicByteCount).bytes
     compression = try options.compression.chosen(for: prefix, name: file.name)
     let replayed = ReplaySource(prefix, then: file)
-    switch compression {
-    case .zstd:
-      let frames = try ZstdSource(replayed, name: file.name, windowByteLimit: options.windowByteLimit)
-      decompressed = frames
-      anchors = frames.anchors
-    case .gzip:
-      let members = try GzipSource(replayed, name: file.name)
-      decompressed = members
-      anchors = members.anchors
-    case .auto, .none: decompressed = replayed
-    }
+    let decoder = try Decoder(
+      compression, over: replayed, name: file.name, windowByteLimit: options.windowByteLimit)
+    (decompressed, anchors) = (decoder.content, decoder.anchors)
     (rawSample, isWhole) = try decompressed.readPrefix(options.sampleByteCount)
     if compression == .none {
       // The prefix is part of the sample now.

@@ -90,6 +90,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// How large the parts of a batch are.
   package struct Sizes: Sendable {
     package var arenaByteCount: Int
+    /// As much as the arena, or more where values become longer than they are written.
+    package var spillByteCount: Int
     package var cellCount: Int
     package var recordCount: Int
 
@@ -100,6 +102,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     package init(arenaByteCount: Int, cellCount: Int, recordCount: Int) {
       precondition(arenaByteCount > 0 && cellCount > 0 && recordCount > 0, "a batch needs room")
       self.arenaByteCount = arenaByteCount
+      spillByteCount = arenaByteCount
       self.cellCount = cellCount
       self.recordCount = recordCount
     }
@@ -109,8 +112,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     layout = Layout(sizes: sizes, isReserved: false)
     arenaCapacity = sizes.arenaByteCount
     arena = ArenaMemory.allocate(sizes.arenaByteCount)
-    spill = ArenaMemory.allocate(sizes.arenaByteCount)
-    spillCapacity = sizes.arenaByteCount
+    spill = ArenaMemory.allocate(sizes.spillByteCount)
+    spillCapacity = sizes.spillByteCount
     cellCapacity = sizes.cellCount
     cells = .allocate(capacity: sizes.cellCount)
     recordCapacity = sizes.recordCount
@@ -163,7 +166,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package mutating func reset() {
     let sizes = layout.sizes
     if arenaCapacity != sizes.arenaByteCount { replaceArena(capacity: sizes.arenaByteCount) }
-    if spillCapacity != sizes.arenaByteCount { replaceSpill(capacity: sizes.arenaByteCount) }
+    if spillCapacity != sizes.spillByteCount { replaceSpill(capacity: sizes.spillByteCount) }
     if cellCapacity > sizes.cellCount { replaceCells(capacity: sizes.cellCount) }
     growth.wantedSpillByteCount = 0
     growth.wantedRecordByteCount = 0
@@ -301,6 +304,22 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     UnsafeBufferPointer(
       start: (cell.isInSpill ? spill : arena) + Int(truncatingIfNeeded: cell.payload),
       count: Int(cell.byteCount))
+  }
+
+  /// Appends bytes to the spill behind the records' own, and makes room for them if there is none.
+  /// - Returns: their offset.
+  package mutating func append(text bytes: [UInt8]) -> Int {
+    let offset = spillByteCount
+    if spillCapacity - offset < bytes.count {
+      let (old, capacity) = (spill, spillCapacity)
+      spillCapacity = offset + bytes.count
+      spill = ArenaMemory.allocate(spillCapacity)
+      spill.update(from: old, count: offset)
+      ArenaMemory.deallocate(old, capacity)
+    }
+    (spill + offset).update(from: bytes, count: bytes.count)
+    spillByteCount += bytes.count
+    return offset
   }
 
   private mutating func replaceCells(capacity: Int) {

@@ -26,6 +26,12 @@ package struct ColumnTarget: Sendable, Equatable {
   /// Whether `9e999` of JSON is infinity in a column of texts, where other numbers keep their digits.
   package var readsInfinity = false
 
+  /// Whether the column is one of decimals that keep their digits, so that its values are numbers and texts to the parser.
+  package var isDecimal = false
+
+  /// Whether the column's values are numbers.
+  package var isNumber: Bool { affinity.isNumeric || isDecimal }
+
   /// Whether the spelling of texts counts, which become numbers.
   package var isKeyOfNumbers: Bool {
     (spellingPolicy == .key || spellingPolicy == .newKey) && affinity.isNumeric

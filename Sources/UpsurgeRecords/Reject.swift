@@ -23,6 +23,12 @@ public struct Reject: Sendable, Equatable {
     public static let jsonSyntax = Code(rawValue: "json-syntax")
     /// Text for a BLOB column that `--blob` cannot decode, or a file that cannot be read.
     public static let badBlob = Code(rawValue: "bad-blob")
+    /// A value that is not written as the date format of its column.
+    public static let badDate = Code(rawValue: "bad-date")
+    /// A value of a column of numbers that is not written as the numbers of the input are said to be.
+    public static let badNumber = Code(rawValue: "bad-number")
+    /// A value of a column of yes and no that is none of its words.
+    public static let badTruth = Code(rawValue: "bad-bool")
     /// JSON nested deeper than the bound.
     public static let tooDeep = Code(rawValue: "too-deep")
     /// A record that needs more columns than SQLite takes in a table.
@@ -81,7 +87,8 @@ public struct Reject: Sendable, Equatable {
 
   /// Copies at most 64 KiB of `raw`.
   package init(
-    _ code: Code, at position: Position, column: String? = nil, reason said: Wording, hint remedy: Wording? = nil,
+    _ code: Code, at position: Position, column: String? = nil, reason said: Wording,
+    hint remedy: Wording? = nil,
     raw: UnsafeBufferPointer<UInt8>
   ) {
     self.code = code

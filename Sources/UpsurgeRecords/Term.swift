@@ -5,7 +5,8 @@
 /// said of a term, such as its help, is in the catalogue of the command.
 package enum Term: String, Sendable, CaseIterable {
   // Where records come from, and how they are read.
-  case format, compression, encoding, trailer, dialect, delimiter, quote, quotes, escape, comment, null, ragged, names
+  case format, compression, encoding, trailer, dialect, delimiter, quote, quotes, escape, comment, null,
+    ragged, names
   case headerLines = "header-lines"
   case noHeader = "no-header"
   case skipLines = "skip-lines"
@@ -20,6 +21,7 @@ package enum Term: String, Sendable, CaseIterable {
 
   // What becomes of their fields.
   case columns, rename, type, blob, infer
+  case date, decimal, thousands, bool, trim, add
   case blobFolder = "blob-folder"
   case inputOrder = "input-order"
 

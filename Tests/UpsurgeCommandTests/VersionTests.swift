@@ -13,7 +13,7 @@ struct VersionTests {
       let outcome = try Command.run(words)
       #expect(outcome.exitCode == 0 && outcome.talk.isEmpty, "\(outcome.talk)")
       #expect(outcome.output.hasPrefix("upsurge \(upsurgeVersion)\n"))
-      for name in ["SQLite", "zstd", "zlib", "libcurl", "libyaml", "iconv"] {
+      for name in ["SQLite", "zstd", "zlib", "libcurl", "libarchive", "libyaml", "iconv"] {
         #expect(outcome.output.contains("\n  \(name) "), "\(name)")
       }
       #expect(outcome.output.contains(Connection.version))
@@ -34,9 +34,9 @@ struct VersionTests {
     #expect(
       text == """
         upsurge \(upsurgeVersion)
-          SQLite   3.40.1
-          libcurl  missing                   for http:// and https:// sources
-          iconv    glibc 2.36                for other encodings than UTF-8
+          SQLite     3.40.1
+          libcurl    missing                   for http:// and https:// sources
+          iconv      glibc 2.36                for other encodings than UTF-8
 
         libcurl is missing: http:// and https:// sources need it (libcurl is not installed).
           fix: apt-get install libcurl4

@@ -67,6 +67,18 @@ struct RejectReplayTests {
       $0.table.columns = ["id", "n", "y"]
       $0.table.renames = ["n": "a", "y": "b"]
     },
+    Input("values by column", "id;a;b\n1;31/12/2024;1.234,5\n2;n/a; 2,50 \n3; 1/2/2024 ;\n") {
+      ValueLoadTests.formats(&$0.input.values)
+      ($0.input.values.dates, $0.input.values.truths) = (["a": "%d/%m/%Y"], [:])
+      $0.input.values.nulls = ["a": ["n/a"]]
+    },
+    Input(
+      "values by column, of JSON",
+      "{\"id\":1,\"a\":20241231,\"c\":\"ja\"}\n{\"id\":2,\"b\":\"1.234,5\",\"c\":false}\n"
+    ) {
+      ($0.input.values.decimal, $0.input.values.thousands) = (.comma, ".")
+      ($0.input.values.dates, $0.input.values.truths) = (["a": "%Y%m%d"], ["c": .usual])
+    },
     Input("BLOBs in hex", "id,c\n1,00ff\n2,\\x4142\n") { $0.table.blobEncoding = .hex },
     Input(
       "BLOBs in base64",

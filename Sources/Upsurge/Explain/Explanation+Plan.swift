@@ -158,6 +158,7 @@ extension Explanation {
     case .keep: "keep, what is there unless that is NULL"
     case .min: "min, the smaller of both"
     case .max: "max, the larger of both"
+    case .along: "along, the record's value where the row changes for another reason"
     case .sum: "sum of both, NULL counting as nothing"
     case .expression(let sql): "a row that changes gets \(sql)"
     }

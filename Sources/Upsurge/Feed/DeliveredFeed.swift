@@ -125,7 +125,7 @@ package final class DeliveredFeed: Sendable {
       let wanted = Set(options.table.columns.map(SQLName.folded))
       var fields = state.shape?.fields ?? []
       var known = Set(fields.map(SQLName.folded))
-      for (slot, column) in state.columns.enumerated() where !unseen.contains(slot) {
+      for (slot, column) in state.columns.enumerated() where !unseen.contains(slot) && !options.table.isAdded(column) {
         let field = FeedRules.field(of: column, options: options)
         let isTaken = wanted.isEmpty || wanted.contains(SQLName.folded(field))
         if isTaken, known.insert(SQLName.folded(field)).inserted { fields.append(field) }

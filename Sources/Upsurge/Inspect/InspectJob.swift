@@ -37,6 +37,8 @@ public struct InspectJob: Sendable {
     public var createTable: String?
     /// Whether types were found from part of the source only.
     public var isFromSample: Bool
+    /// Options of `load` that read values otherwise than they stand, as the command takes them; only where there is no doubt.
+    public var proposedOptions: [String] = []
   }
 
   /// Looks at the first MiB (all of it with `--infer full`).
@@ -50,18 +52,23 @@ public struct InspectJob: Sendable {
     try options.validate()
     let prepared = try open(control)
     let isFromSample = options.table.inference != .full && !prepared.opened.isSampleWhole
-    let columns = try prepared.inferColumnsOfNewTable(options: options)
+    var surveying = options
+    surveying.tuning.surveysValues = true
+    let columns = try prepared.inferColumnsOfNewTable(options: surveying)
+    let proposals = ValueProposals(
+      prepared.isJSON || options.input.values.numbers != nil ? columns.map(\.withoutNumbers) : columns)
     let definition =
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
     return Description(
-      summary: prepared.summary, remarks: prepared.remarks.map(\.text),
+      summary: prepared.summary, remarks: (prepared.remarks + proposals.remarks).map(\.text),
       columns: columns.enumerated().map { index, column in
         Description.Column(
           name: column.name, type: definition?.columns[index].declaredType ?? "",
           nullCount: column.nullCount, examples: column.examples)
       },
-      createTable: try definition?.sql(), isFromSample: isFromSample)
+      createTable: try definition?.sql(), isFromSample: isFromSample,
+      proposedOptions: proposals.options.map { Wording.option($0.term, $0.value.quotedForShell) })
   }
 
   /// What reading all of a source found.
@@ -118,8 +125,18 @@ public struct InspectJob: Sendable {
     let counter = ByteCounter()
     control.note(stage: .inspecting)
     control.follow(counter)
-    if let total = source.byteCount { control.note(totalBytes: total) }
-    return try PreparedSource.prepare(source, options: options, counter: counter)
+    let looked = try unpacked
+    if let total = looked.readByteCount { control.note(totalBytes: total) }
+    return try PreparedSource.prepare(looked, options: options, counter: counter)
+  }
+
+  /// Of an archive whose files have one kind of records, the first of them.
+  private var unpacked: Source {
+    get throws(UpsurgeError) {
+      if options.input.compression == .none { return source }
+      let job = LoadJob(database: "", table: "", sources: [source], options: options)
+      return try job.unpack(source, cancellation: nil)?.members.first ?? source
+    }
   }
 
   /// Strict RFC 8259 over the whole document, whatever value it holds.

@@ -11,6 +11,8 @@ extension LoadOptions {
     var parser: (any FormatParser)?
     /// What http and https sources are asked with, and what of any source may not be shown.
     package var question = HTTPQuestion()
+    /// What reads archives; nil where each is read by itself.
+    package var archives: OpenArchives?
     /// What the disk has left for sources that are read ahead; for tests, nil asks the system.
     package var spoolRoom: (@Sendable () -> Int?)?
     /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
@@ -33,6 +35,8 @@ extension LoadOptions {
     /// Whether a new table has its key before its rows, where a store would make it after them.
     package var makesKeyFirst = false
     package var chunkSizes = SnapshotChunk.Sizes()
+    /// Whether values are looked at for dates and numbers in a form of their own, while types are looked for.
+    package var surveysValues = false
     /// Seconds before each attempt to connect again to a server; nil is the store's choice.
     package var connectSeconds: [Double]?
     /// Whether the connection to the server has broken before, so that one which is away is waited for.

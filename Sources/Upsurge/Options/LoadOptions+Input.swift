@@ -19,6 +19,8 @@ extension LoadOptions {
     public var jsonNaN = JSONDialect.NonFinite.reject
     /// Whether an object that seems only to wrap an array of records is a record all the same.
     public var takesWrapper = false
+    /// How values are written, by column: dates, decimals, yes and no.
+    public var values = ValueFormats()
     public var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
     /// At most so many records are read, rejected ones included.
     public var recordLimit: UInt64?

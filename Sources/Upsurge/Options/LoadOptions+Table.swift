@@ -7,6 +7,8 @@ extension LoadOptions {
     public var renames: [String: String] = [:]
     /// Declared types of columns in a table that this run creates.
     public var types: [String: String] = [:]
+    /// Columns that no field of the input fills, with what they hold; made in a table that this run creates.
+    public var added: [String: AddedValue] = [:]
     /// Columns of a table that this run creates that are NOT NULL, beside those of the key.
     public var notNullColumns: [String] = []
     /// What records that lack a column get, in a table that this run creates.

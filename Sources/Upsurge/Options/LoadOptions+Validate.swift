@@ -34,6 +34,7 @@ extension LoadOptions {
 
 extension LoadOptions.Input {
   fileprivate func validate() throws(UpsurgeError) {
+    try values.validate()
     guard let jsonMap else { return }
     if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
       throw UpsurgeError(.usage, "\(.jsonMap) takes the name of a column", hint: "\(.jsonMap, "id")")
@@ -126,6 +127,7 @@ extension LoadOptions.Table {
 
   /// Whether a word is one of letters, as `double` is, or of letters and numbers, as `int8` is.
   private func isTypeWord(_ word: Substring) -> Bool {
-    word.first?.isNumber == false && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+    word.first?.isNumber == false
+      && word.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 }

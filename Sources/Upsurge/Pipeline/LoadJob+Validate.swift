@@ -46,7 +46,7 @@ extension LoadJob {
     try checkStandardOutput(outputs)
     var taken: [(what: Wording, file: FileNode)] = []
     for source in sources {
-      let file = source.isStandardInput ? FileNode(descriptor: STDIN_FILENO) : source.filePath.flatMap(FileNode.init)
+      let file = source.isStandardInput ? FileNode(descriptor: STDIN_FILENO) : source.filePath.flatMap { FileNode(ArchivePath($0)?.archive ?? $0) }
       if let file { taken.append(("the input \(source.shown)", file)) }
     }
     if let path = options.table.initPath, let file = FileNode(path) {

@@ -135,7 +135,8 @@ extension LoadRun {
   /// What the store is told of the run.
   var storeContext: StoreContext {
     StoreContext(
-      job: job, sourceNames: summary.withLock { $0.sources }, owner: owner, contexts: contexts, note: note,
+      job: job, sourceNames: summary.withLock { $0.sources }, owner: owner, startedAt: startedAt, contexts: contexts,
+      note: note,
       willBuild: { [control] in control.note(stage: .indexing, work: $0) },
       willFinish: { [control] in control.note(stage: .finishing) },
       isCancelled: { [control] in control.cancellationSignal != nil },

@@ -62,7 +62,9 @@ extension LoadRun {
     if let own = job.options.ownSource(source) {
       return try own.file(name: source.name, counter: ByteCounter(), cancellation: readCancellation)
     }
-    return try FileSource(source, asking: job.options.environment.question, cancellation: readCancellation)
+    let environment = job.options.environment
+    return try FileSource(
+      source, asking: environment.question, archives: environment.archives, cancellation: readCancellation)
   }
 
   /// Whether the run's transaction is held from its first record to its last.

@@ -114,7 +114,8 @@ extension LoadRun {
     if job.options.output.isTrial || job.options.transaction.durability == .off { return nil }
     let keeper = try RunKeeper(
       connection: connection, job: runJob, resumed: beginning.resumption, replaced: beginning.replaced,
-      keepsHistory: job.options.transaction.keepsHistory, startedAt: startedAt, owner: owner)
+      keepsHistory: job.options.transaction.keepsHistory, 
+      startedAt: job.options.table.added.isEmpty ? startedAt : self.startedAt, owner: owner)
     keeper.keptRunCount = job.options.transaction.keptRunCount
     let files = beginning.files
     keeper.files = { files.all }

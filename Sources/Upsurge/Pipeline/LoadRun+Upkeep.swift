@@ -29,7 +29,7 @@ extension LoadRun {
   func totalByteCount(of sources: some Sequence<Source>) -> UInt64? {
     var total: UInt64 = 0
     for source in sources {
-      guard let byteCount = source.byteCount else { return nil }
+      guard let byteCount = source.readByteCount else { return nil }
       total += byteCount
     }
     return total

@@ -49,10 +49,11 @@ extension LoadRun {
     }
   }
 
-  /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
+  /// - Throws: `unreadableInput` for a file that is not there; `badInput` for an archive that is not whole; what an earlier run has committed is told then, too.
   private func expandedSources(_ claim: JobClaim) throws(UpsurgeError) -> [Source] {
     do throws(UpsurgeError) {
-      return try SourceList.expand(job.maskedSources)
+      let archives = job.options.environment.archives
+      return try unpacked(SourceList.expand(job.maskedSources, archives: archives, cancellation: readCancellation))
     } catch {
       if !job.options.output.isTrial, let shelf = try? lookingShelf(nil) {
         _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: shelf)

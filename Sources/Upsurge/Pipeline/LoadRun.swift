@@ -29,6 +29,8 @@ final class LoadRun: Sendable {
   let ahead: FeedsAhead
   /// Runs from the start of the run.
   let watch: Stopwatch
+  /// When this part of the run has begun, in UTC.
+  let startedAt: String
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
   /// What the delivery says of its feed; nil where it belongs to none.
@@ -77,7 +79,8 @@ final class LoadRun: Sendable {
     let job = again.job(insteadOf: run.job)
     self.init(
       job, run.control, run.group, run.tell, said: run.said, watch: run.watch, again: again,
-      pool: BatchPool(job), owner: run.owner, makeStore: run.makeStore)
+      pool: BatchPool(job), owner: run.owner, makeStore: run.makeStore,
+      startedAt: run.startedAt)
     if case .packedInVain(let seconds) = again {
       summary.withLock { $0.metrics.stages.append((RunStage.pack, seconds)) }
     }
@@ -87,10 +90,14 @@ final class LoadRun: Sendable {
     _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
     _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
     watch: Stopwatch, again: StartOver?, pool: BatchPool, members: [LoadRun] = [],
-    owner: RunOwner = RunOwner(), makeStore: StoreMaker? = nil
+    owner: RunOwner = RunOwner(), makeStore: StoreMaker? = nil, startedAt: String = AddedCells.now
   ) {
+    var job = job
+    job.options = job.options.withRulesOfAddedColumns
+    self.startedAt = startedAt
     self.pool = pool
     self.members = members
+    job.options.environment.archives = job.options.environment.archives ?? OpenArchives(job.options)
     self.job = job
     delivered = DeliveredFeed(job.options)
     self.control = control
@@ -140,6 +147,8 @@ extension BatchPool {
     if SourceName.isServer(job.database), case .records(let count) = job.options.transaction.commitEvery {
       sizes.recordCount = max(min(sizes.recordCount, count), 1)
     }
+    // A date may be longer than it is written, but seldom twice as long as its record.
+    if !job.options.input.values.isEmpty { sizes.spillByteCount = 2 * sizes.arenaByteCount }
     self.init(
       count: LoadRun.batchCount, sizes: sizes,
       allowance: job.options.transaction.largeBatchByteLimit)

@@ -12,6 +12,8 @@ struct ReaderStage {
   let files: RunFiles
   /// Where the first source goes on.
   private var resumption: Resumption?
+  /// When the run has begun, or the part of it that is resumed.
+  private let startedAt: String
   /// What is known of the delivery in parts; nil where nothing is.
   private let chunks: DeliveryChunks?
   /// Seconds spent in reading, in decompressing and transcoding, in parsing, and waiting for the writer.
@@ -36,6 +38,7 @@ struct ReaderStage {
     self.run = run
     files = input.beginning.files
     self.resumption = resumption
+    startedAt = input.beginning.resumption?.startedAt ?? resumption?.run.startedAt ?? run.startedAt
     self.chunks = chunks
     sources = input.sources
     columns = table.columns
@@ -87,7 +90,9 @@ struct ReaderStage {
     let names = try FieldSelection(options: run.job.options).columnNames(
       of: sniffed.headerNames, file: source.opened.name
     ).compactMap { $0 }
-    if names.isEmpty || names.contains(where: { columns.slot(named: $0) != nil || table.facts.column(named: $0) != nil }) {
+    if names.isEmpty
+      || names.contains(where: { columns.slot(named: $0) != nil || table.facts.column(named: $0) != nil })
+    {
       return
     }
     let known = FieldSelection.option(columns.targets.map(\.name))
@@ -124,7 +129,11 @@ struct ReaderStage {
     try noteContext(of: source, index: index)
     let reading = SourceReading(
       source, index: index, of: run, resumption: resumption, chunks: chunks, bytesBefore: bytesRead,
-      columns: columns.targets, announcedCount: announcedCount, recordLimit: remaining)
+      columns: columns.targets, announcedCount: announcedCount, recordLimit: remaining,
+      added: AddedCells(
+        run.job.options, columns: columns, file: source.opened.name, isJSON: source.isJSON,
+        startedAt: startedAt,
+        now: run.startedAt))
     resumption = nil
     do {
       defer { note(reading) }
@@ -145,7 +154,8 @@ struct ReaderStage {
   private func noteContext(of source: PreparedSource, index: Int) throws(UpsurgeError) {
     if run.job.options.rejects.target == nil { return }
     let context = try RejectContext(
-      source, table: table, columns: columns, options: run.job.options)
+      source, table: table, columns: columns, options: run.job.options, startedAt: startedAt,
+      now: run.startedAt)
     run.owner(of: index).contexts.note(context, of: source.opened.name, sources[index].name)
   }
 

@@ -24,6 +24,7 @@ final class SourceReading {
   /// What the header brings with it counts with the first batch.
   private var warnings: WarningLog
   private var filler: BatchFiller
+  private let added: AddedCells
   private var goesOn = true
   private let watch = Stopwatch()
   private let fileSecondsBefore: Double
@@ -35,8 +36,9 @@ final class SourceReading {
   ///   - resumption: where the source goes on; nil for its start.
   init(
     _ source: PreparedSource, index: Int, of run: LoadRun, resumption: Resumption?, chunks: DeliveryChunks?,
-    bytesBefore: UInt64, columns: [ColumnTarget], announcedCount: Int, recordLimit: UInt64
+    bytesBefore: UInt64, columns: [ColumnTarget], announcedCount: Int, recordLimit: UInt64, added: AddedCells
   ) {
+    self.added = added
     self.source = source
     self.run = run
     owner = run.owner(of: index)
@@ -136,6 +138,7 @@ final class SourceReading {
   /// Hands a batch to the writer.
   /// - Returns: whether more are wanted.
   private func hand(_ batch: consuming sending Batch) -> Bool {
+    if !added.isEmpty { added.fill(&batch, file: source.opened.name) }
     if chunks?.add(batch) == false {
       goesOn = false
       return false

@@ -38,6 +38,8 @@ package struct RawRecordParser: ~Copyable {
   private let file: String
   private let policy: JSONKeyPolicy
   private let blobs: BlobDecoding?
+  private let values: ValueReaders?
+  private let added: AddedCells
 
   /// - Parameters:
   ///   - file: the input from which the records came.
@@ -55,6 +57,11 @@ package struct RawRecordParser: ~Copyable {
         hint: "upsurge replay \(.blobFolder, "DIR"), where their files lie")
     }
     let registry = try Self.registry(context, place, rules)
+    let values = try ValueReaders(context.values)
+    self.values = values
+    var options = LoadOptions()
+    options.table.added = context.added
+    added = AddedCells(options, columns: registry, file: file, isJSON: context.isJSON, startedAt: "", now: "")
     self.context = context
     self.file = file
     columns = registry.targets
@@ -71,7 +78,8 @@ package struct RawRecordParser: ~Copyable {
         dialect: dialect, file: file, columns: columns,
         slotOfField: fields.map { name in name.flatMap { registry.slot(named: $0) } },
         extraSlot: dialect.ragged == .extra ? registry.slot(named: PreparedSource.extraColumn) : nil,
-        blobs: blobs)
+        blobs: blobs, values: values,
+        slotsFilledLater: Set(context.added.keys.compactMap { registry.slot(named: $0) }))
     case .json(let dialect, _, _, _): json = makeJSONParser(dialect, .ndjson)
     }
   }
@@ -109,6 +117,7 @@ package struct RawRecordParser: ~Copyable {
     batch.records[0].number = record.position.record ?? 0
     batch.records[0].line = record.position.line ?? 0
     batch.origin.sourceOffset = (record.position.byte ?? 0) &- start
+    if !added.isEmpty { added.fill(&batch, file: file) }
     return .record
   }
 
@@ -176,7 +185,8 @@ package struct RawRecordParser: ~Copyable {
   private func makeJSONParser(_ dialect: JSONDialect, _ format: JSONFormat) -> JSONParser {
     var dialect = dialect
     dialect.format = format
-    return JSONParser(dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs)
+    return JSONParser(
+      dialect: dialect, file: file, columns: columns, policy: policy, blobs: blobs, values: values)
   }
 
   private func notAnObject(_ record: Reject) -> Reject {
@@ -204,6 +214,9 @@ package struct RawRecordParser: ~Copyable {
       }
     } else {
       for target in known.targets { registry.add(target) }
+    }
+    for name in context.added.keys.sorted() where registry.slot(named: name) == nil {
+      registry.add(try target(name, place, rules, context.contract, known))
     }
     for name in columns(of: rules, place) where registry.slot(named: name) == nil {
       if let slot = known.slot(named: name) { registry.add(known.targets[slot]) }

@@ -20,6 +20,13 @@ extension RejectContext {
       out.key("numbers")
       out.strings(consentedColumns)
     }
+    if !added.isEmpty {
+      out.key("add")
+      out.beginObject()
+      for (column, value) in added.sorted(by: { $0.key < $1.key }) { out.member(column, value.text) }
+      out.endObject()
+    }
+    if !values.isEmpty { Self.write(values, to: &out) }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
     if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
@@ -112,6 +119,11 @@ extension RejectContext {
     contract = try Self.word(json, "contract") ?? .freeze
     keepsSpelling = json["spelling"]?.text == "keep"
     consentedColumns = try Self.names(json, "numbers") ?? []
+    for member in try Self.members(json, "add") {
+      guard let text = member.value.text else { throw Self.fault("add") }
+      added[member.name] = AddedValue(text: text)
+    }
+    if let given = json["values"] { values = try Self.values(given) }
     blobEncoding = try Self.word(json, "blob")
     blobFolder = json["blob_folder"]?.text
     foreignKeys = try Self.word(json, "foreign_keys") ?? .auto
@@ -183,13 +195,13 @@ extension RejectContext {
     return json?["encoded"]?.text.flatMap(Base64.decode)
   }
 
-  private static func names(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [String]? {
+  static func names(_ json: JSONValue, _ key: String) throws(UpsurgeError) -> [String]? {
     guard let value = json[key] else { return nil }
     guard let names = value.texts else { throw fault(key) }
     return names
   }
 
-  private static func word<Word: RawRepresentable<String>>(
+  static func word<Word: RawRepresentable<String>>(
     _ json: JSONValue, _ key: String
   ) throws(UpsurgeError) -> Word? {
     guard let value = json[key] else { return nil }
@@ -204,7 +216,7 @@ extension RejectContext {
       hint: "use the upsurge that wrote them, or a newer one")
   }
 
-  private static func fault(_ key: String) -> UpsurgeError {
+  static func fault(_ key: String) -> UpsurgeError {
     UpsurgeError(
       .badInput, "the line that says how the rejects were read cannot be understood: see its \"\(key)\"",
       hint: "put back the line as upsurge load \(.rejects) wrote it")

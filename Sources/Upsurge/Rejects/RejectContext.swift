@@ -24,6 +24,10 @@ package struct RejectContext: Sendable, Equatable {
   package var keepsSpelling = false
   /// Columns of the key whose texts are taken for numbers, however they are written.
   var consentedColumns: [String] = []
+  /// Columns that no field fills. What the run's beginning is, is a text already.
+  var added: [String: AddedValue] = [:]
+  /// How values are written, by column.
+  var values = ValueFormats()
   var blobEncoding: BlobEncoding?
   /// The folder of `--blob-folder`, from the root; nil for that of the input.
   var blobFolder: String?
@@ -34,6 +38,9 @@ package struct RejectContext: Sendable, Equatable {
 }
 
 extension RejectContext {
+  /// Whether records name their columns themselves.
+  var isJSON: Bool { if case .json = layout { true } else { false } }
+
   /// What becomes of values whose spelling their column would change.
   package var spellingPolicy: ColumnTarget.SpellingPolicy { keepsSpelling ? .reject : .warn }
 
@@ -42,15 +49,20 @@ extension RejectContext {
   var identity: UInt64 {
     var context = self
     (context.rules, context.contract, context.keepsSpelling) = ("{}", .freeze, false)
-    context.consentedColumns = []
+    // It changes no row by itself, and is another one each night.
+    (context.consentedColumns, context.added) = ([], [:])
     return Array(context.text.utf8).withUnsafeBytes { ContentHash.hash($0) }
   }
 
   /// The context of one source.
-  /// - Parameter columns: the run's columns, those of this source included.
+  /// - Parameters:
+  ///   - columns: the run's columns, those of this source included.
+  ///   - startedAt: when the run began; `now` is when this part of it did.
   init(
-    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions
+    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions, startedAt: String = "",
+    now: String = ""
   ) throws(UpsurgeError) {
+    added = options.table.added.mapValues { $0 == .run ? .text(startedAt) : $0 == .now ? .text(now) : $0 }
     let facts = table.facts
     self.table = table.lookupName
     rules = RulesText.encode(table.rules(for: columns.targets))
@@ -60,6 +72,7 @@ extension RejectContext {
     consentedColumns = options.table.consentedColumns.filter { name in
       key.contains { SQLName.isSame($0, name) }
     }
+    values = options.input.values
     blobEncoding = options.table.blobEncoding
     blobFolder = options.table.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.table.foreignKeys
@@ -113,7 +126,7 @@ package final class RejectContexts: Sendable {
 
   /// What shows whether records of two deliveries with the same bytes are the same record: how they are read, and from
   /// where; 0 for a source that nobody noted.
-  func identity(of name: String) -> UInt64 {
+  package func identity(of name: String) -> UInt64 {
     entries.withLock {
       guard let entry = $0[name] else { return 0 }
       if let identity = entry.identity { return identity }

@@ -50,6 +50,7 @@ extension LoadOptions.Input {
     if takesWrapper { list.append(Option(.jsonPath, "$")) }
     if duplicateKeys != .lastWins { list.append(Option(.duplicateKeys, "\(duplicateKeys)")) }
     if jsonNaN != .reject { list.append(Option(.jsonNaN, jsonNaN.rawValue)) }
+    list += values.words.map { Option($0.term, $0.value) }
     return list
   }
 }
@@ -63,6 +64,7 @@ extension LoadOptions.Table {
       list.append(Option(.rename, "\(old)=\(new)"))
     }
     if let blobEncoding { list.append(Option(.blob, "\(blobEncoding)")) }
+    list += addedColumns.map { Option(.add, "\($0.name)=\($0.value.text)") }
     return list
   }
 

@@ -6,12 +6,15 @@ package struct FieldSelection: Sendable {
   private let renamed: [String]
   /// Fields of a feed that may be gone.
   private let leaving: Set<String>
+  /// Their columns.
+  private let leavingColumns: Set<String>
 
   package init(options: LoadOptions) {
     wanted = options.table.columns
     renamed = options.table.renames.keys.sorted()
     let mayLeave = options.delivery.feed?.policy == .keep || options.delivery.feed?.policy == .null
     leaving = mayLeave ? Set((options.delivery.feed?.last?.fields ?? []).map(SQLName.folded)) : []
+    leavingColumns = Set(leaving.map { SQLName.folded(FeedRules.column(of: $0, options: options)) })
     renames = Dictionary(options.table.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
     }
   }
@@ -39,6 +42,29 @@ package struct FieldSelection: Sendable {
       names.append(name)
     }
     return names
+  }
+
+  /// - Parameter names: the columns of the fields, as `columnNames` has found them.
+  /// - Throws: `usage` where a format is for a column that no field fills.
+  func checkFormats(_ values: ValueFormats, against names: [String?], file: String) throws(UpsurgeError) {
+    if names.isEmpty { return }
+    let known = Set(names.compactMap { $0.map(SQLName.folded) }).union(leavingColumns)
+    for (name, term) in values.namedColumns where !known.contains(SQLName.folded(name)) {
+      throw UpsurgeError(
+        .usage,
+        "\(saying: term) names the column \"\(name.escapedForTerminal)\", for which \(file) has no field",
+        hint: "its columns are: \(Self.list(names.compactMap { $0 }))")
+    }
+  }
+
+  /// - Throws: `usage` where a field fills a column that is to be added.
+  func checkAdded(_ table: LoadOptions.Table, against names: [String?], file: String) throws(UpsurgeError) {
+    guard let name = names.lazy.compactMap({ $0 }).first(where: table.isAdded) else { return }
+    throw UpsurgeError(
+      .usage, "\(.add) fills the column \"\(name.escapedForTerminal)\", for which \(file) has a field",
+      hint:
+        "\(.add, "COL=…") may name another column; \(.rename, "\(name)=NAME".quotedForShell) gives the field another name"
+    )
   }
 
   /// The first names, and how many more there are.

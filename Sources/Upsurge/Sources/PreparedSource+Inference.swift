@@ -7,6 +7,8 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
+  /// In which form of their own its values are written; nil where that is none, or nobody has looked.
+  package var finding: ValueSurvey.Finding?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
   package var declaredType: String?
   /// The type as the database says it that the source is; nil where it is not one, or says none. A store may take it where it knows
@@ -21,23 +23,43 @@ package struct InferredColumn: Sendable {
   }
 }
 
+extension InferredColumn {
+  /// The column as its format makes it: yes and no are integers of SQLite and booleans of a server, dates are texts of SQLite.
+  func formatted(by values: ValueFormats) -> InferredColumn {
+    guard let form = ValueReaders.form(of: name, in: values) else { return self }
+    var column = self
+    column.declaredType = nil
+    switch form {
+    case .truth: (column.type, column.sourceType) = (.integer, .server("boolean"))
+    case .date(let serverType): (column.type, column.sourceType) = (.text, .server(serverType))
+    }
+    return column
+  }
+}
+
 extension PreparedSource {
   /// Finds the columns and their types from the sample, or from all of the source, which then starts again.
   /// Where no record can be read and no header names them, there are none.
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options) }
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) }
+    }
     return try inferFromRecords(options: options).found
   }
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if let declared { return try selected(declared, options: options) }
+    let added = options.table.inferredColumnsThatAreAdded
+    if let declared {
+      return try selected(declared, options: options).map { $0.formatted(by: options.input.values) } + added
+    }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
-    return pass.found
+    let own = Set(pass.found.map { SQLName.folded($0.name) })
+    return pass.found.isEmpty ? [] : pass.found + added.filter { !own.contains(SQLName.folded($0.name)) }
   }
 
   private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {
@@ -105,10 +127,14 @@ extension PreparedSource {
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
-    var inference = ColumnInference(isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text)
+    var inference = ColumnInference(
+      isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text,
+      numbers: options.input.values.numbers)
+    var survey = options.tuning.surveysValues ? ValueSurvey() : nil
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)
+      survey?.observe(batch)
       pass.hasRecords = pass.hasRecords || batch.recordCount > 0
       pass.firstReject = pass.firstReject ?? batch.rejects.first
       pool.giveBack(batch)
@@ -121,6 +147,9 @@ extension PreparedSource {
     case .json(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
+    }
+    if let survey {
+      for slot in pass.found.indices { pass.found[slot].finding = survey.finding(of: slot) }
     }
     return pass
   }
@@ -147,7 +176,8 @@ extension PreparedSource {
       let type = isKey ? inference.keyType(of: slot) : inference.inferredType(of: slot)
       return InferredColumn(
         name: target.name, type: options.table.inference == .none ? .text : type, examples: seen.examples,
-        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil)
+        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil
+      ).formatted(by: options.table.inference == .none ? ValueFormats() : options.input.values)
     }
   }
 }

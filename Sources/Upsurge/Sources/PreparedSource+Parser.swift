@@ -28,6 +28,8 @@ extension PreparedSource {
   private func makeParserAtStart(
     columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
   ) throws(UpsurgeError) -> SourceParser {
+    // What a table has as numbers is known only when there is one.
+    let values = try ValueReaders(options.input.values, readsNumbers: !table.isForInference)
     switch shape {
     case .json(let format):
       try checkWrapper(for: table)
@@ -39,33 +41,47 @@ extension PreparedSource {
       {
         columns.add(column)
       }
-      return .json(
-        JSONParser(
-          dialect: jsonDialect(format, options: options), file: opened.name,
-          columns: asDeclared(columns.targets),
-          policy: JSONKeyPolicy(
-            unknown: table.unknownKeys,
-            wanted: options.table.columns.isEmpty ? nil : options.table.columns,
-            renames: options.table.renames,
-            mark: table.isForInference ? nil : options.rules.softColumn),
-          blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
+      try addColumns(options, to: &columns, table: table, file: opened.name)
+      var parser = JSONParser(
+        dialect: jsonDialect(format, options: options), file: opened.name,
+        columns: asDeclared(columns.targets),
+        policy: JSONKeyPolicy(
+          unknown: table.unknownKeys,
+          wanted: options.table.columns.isEmpty ? nil : options.table.columns,
+          renames: options.table.renames,
+          mark: table.isForInference ? nil : options.rules.softColumn),
+        blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit, values: values)
+      parser.columnCountFilledLater = Self.addedSlots(options, columns, table).count
+      return .json(parser)
     case .csv(let sniffed):
-      let names = try FieldSelection(options: options).columnNames(
-        of: sniffed.headerNames, file: opened.name)
-      try addMissing(names, columns: &columns, table: table, options: options)
-      let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
-      var parser = CSVParser(
-        dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
-        header: sniffed.header,
-        extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
-        blobs: blobs(for: table, options: options))
-      if opened.encoding != .utf8 {
-        parser.encodingName = opened.encoding.rawValue
-      } else {
-        parser.beginsAsUTF8 = opened.sample.withUnsafeBufferPointer(CSVParser.beginsAsUTF8)
-      }
-      return .csv(parser)
+      return .csv(try csvParser(sniffed, columns: &columns, table: table, options: options, values: values))
     }
+  }
+
+  private func csvParser(
+    _ sniffed: CSVSniffResult, columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions,
+    values: ValueReaders?
+  ) throws(UpsurgeError) -> CSVParser {
+    let selection = FieldSelection(options: options)
+    let names = try selection.columnNames(of: sniffed.headerNames, file: opened.name)
+    try selection.checkFormats(options.input.values, against: names, file: opened.name)
+    try selection.checkAdded(options.table, against: names, file: opened.name)
+    try addKnown(options, to: &columns, table: table)
+    try addMissing(names, columns: &columns, table: table, options: options)
+    try addColumns(options, to: &columns, table: table, file: opened.name)
+    let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
+    var parser = CSVParser(
+      dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
+      header: sniffed.header,
+      extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
+      blobs: blobs(for: table, options: options), values: values,
+      slotsFilledLater: Self.addedSlots(options, columns, table))
+    if opened.encoding != .utf8 {
+      parser.encodingName = opened.encoding.rawValue
+    } else {
+      parser.beginsAsUTF8 = opened.sample.withUnsafeBufferPointer(CSVParser.beginsAsUTF8)
+    }
+    return parser
   }
 
   /// The columns for a parser of rows. Days and times of a database are texts by their own type, so that a column that is declared

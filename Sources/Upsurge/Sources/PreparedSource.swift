@@ -38,7 +38,8 @@ package struct PreparedSource {
         own, name: source.name, options: options, counter: counter, cancellation: cancellation)
     }
     let file = try FileSource(
-      source, asking: options.environment.question, counter: counter, cancellation: cancellation)
+      source, asking: options.environment.question, archives: options.environment.archives ?? OpenArchives(options),
+      counter: counter, cancellation: cancellation)
     return try prepare(file, options: options)
   }
 
@@ -47,7 +48,7 @@ package struct PreparedSource {
     var opening = OpenedSource.Options()
     opening.compression = options.input.compression
     opening.encoding = options.input.encoding
-    opening.windowByteLimit = max(opening.windowByteLimit, options.transaction.memory.byteCount / 4)
+    opening.windowByteLimit = options.windowByteLimit
     opening.maximumRatio = options.input.maximumRatio
     opening.needsLineEnd = options.delivery.needsLineEnd
     opening.trailer = options.delivery.trailer

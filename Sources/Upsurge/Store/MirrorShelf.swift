@@ -21,6 +21,10 @@ package protocol MirrorShelf: RunShelf {
   /// Whether a table has a row.
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool
 
+  /// What the table is beside its name and its columns: another text where it was made anew, emptied or rewritten since.
+  /// - Returns: nil without a table, and where a crash of the server may leave none of its rows.
+  func tableMark(of table: String) throws(UpsurgeError) -> String?
+
   /// How many rows a table has.
   /// - Parameter scope: SQL over the table; nil counts all rows.
   func count(rowsOf table: String, where scope: String?) throws(UpsurgeError) -> UInt64

@@ -3,7 +3,7 @@ package struct NoteTable: Sendable {
   /// A column, and what it holds.
   package struct Column: Sendable {
     package enum Kind: Sendable {
-      case text, integer
+      case text, integer, bytes
     }
 
     package let name: String

@@ -5,6 +5,8 @@ package struct StoreContext {
   package let sourceNames: [String]
   /// What its record calls the run.
   package let owner: RunOwner
+  /// When the run has begun, in UTC.
+  package let startedAt: String
   /// How the records of each source are read, for those that are rejected.
   package let contexts: RejectContexts
   package let note: @Sendable (RunNote) -> Void

@@ -44,5 +44,7 @@ extension RunSummary {
     public var refusedDigest: String?
     /// Whether the delivery was let through by its digest, whatever its guards say.
     public var isByDigest = false
+    /// Whether nothing was swept because rows of other tables refer to rows that are not in the delivery.
+    package var isHeldByReferences = false
   }
 }

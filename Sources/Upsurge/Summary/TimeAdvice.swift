@@ -113,7 +113,7 @@ extension TimeAdvice {
     } else {
       add(
         nil,
-        facts.sources.hasZstd || facts.sources.hasGzip
+        facts.sources.hasZstd || facts.sources.hasGzip || facts.sources.hasOtherCodec
           ? "the disk or network that holds the input is the limit"
           : "the disk or network that holds the input is the limit; compressed with zstd, less is read")
     }
@@ -122,6 +122,8 @@ extension TimeAdvice {
   private mutating func adviseDecompressing(_ facts: TimeFacts) {
     if facts.sources.hasGzip {
       add(nil, "gzip decompresses slowly, on one thread; zstd is several times as fast, if the feed is yours")
+    } else if facts.sources.hasOtherCodec {
+      add(nil, "one thread decompresses the input; zstd is faster than most codecs, if the feed is yours")
     } else if facts.sources.hasZstd {
       add(
         nil,

@@ -15,6 +15,8 @@ package struct TimeFacts: Sendable {
   package struct SourceKinds: Sendable {
     package var hasZstd = false
     package var hasGzip = false
+    /// xz, bzip2, lz4 or compress.
+    package var hasOtherCodec = false
     package var hasPipe = false
     /// Whether a source is a URL or a command.
     package var hasFeed = false
@@ -57,6 +59,7 @@ package struct TimeFacts: Sendable {
   mutating func note(_ compression: Compression, isPipe: Bool, isFeed: Bool) {
     if compression == .zstd { sources.hasZstd = true }
     if compression == .gzip { sources.hasGzip = true }
+    if [.xz, .bzip2, .lz4, .compress].contains(compression) { sources.hasOtherCodec = true }
     if isPipe && !isFeed { sources.hasPipe = true }
     if isFeed { sources.hasFeed = true }
   }

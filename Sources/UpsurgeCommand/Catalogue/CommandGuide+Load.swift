@@ -34,8 +34,8 @@ extension CommandGuide {
   private static let about = Section(
     "about", "What it does", about: "formats, new tables, rows that exist",
     text: """
-      Reads CSV, TSV, NDJSON and JSON, plain or compressed (zstd, gzip). Format, compression, dialect, encoding and \
-      types are found from the content and shown.
+      Reads CSV, TSV, NDJSON and JSON: plain, compressed (zstd, gzip, xz, bzip2, lz4), or in zip and tar archives. \
+      Format, compression, dialect, encoding and types are found from the content and shown.
 
       A table that does not exist is created. With a key, rows that exist are updated. Rows that would not change are \
       not written.

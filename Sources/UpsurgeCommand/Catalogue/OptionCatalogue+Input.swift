@@ -8,7 +8,7 @@ extension OptionCatalogue {
       help: "csv, tsv, ndjson or json. Without it, found from the content."),
     OptionSpecification(
       .compression, of: .input, .value(Compression.self), named: "METHOD",
-      help: "auto, none, zstd or gzip."),
+      help: "auto, none, zstd, gzip, xz, bzip2, lz4 or compress."),
     OptionSpecification(
       .delimiter, of: .input, named: "TEXT",
       help: "Text between fields: one or more characters, or comma, tab, semicolon, pipe, space."),
@@ -35,8 +35,11 @@ extension OptionCatalogue {
     OptionSpecification(
       .comment, of: .input, named: "TEXT", help: "Lines that start with this are comments."),
     OptionSpecification(
-      .null, of: .input, .list(String.self), named: "TEXT",
-      help: "Unquoted fields with this text are NULL, as the empty field is."),
+      .null, of: .input, .list(String.self), named: "[COL=]TEXT",
+      help: """
+        Unquoted fields with this text are NULL, as the empty field is. With COL= only those of the column, also quoted \
+        ones and JSON strings. A text with = in it begins with another one: '=a=b'.
+        """),
     OptionSpecification(
       .quotedEmpty, of: .input, .value(CSVDialect.QuotedEmpty.self), named: "null|text",
       help: """

@@ -44,7 +44,8 @@ extension OptionCatalogue {
     OptionSpecification(
       .set, of: .key, .mapping, named: "COL=RULE",
       help: """
-        Another rule for one column: replace, coalesce, keep, min, max, sum, or SQL. The SQL may use excluded.COL and \
+        Another rule for one column: replace, coalesce, keep, min, max, sum, along, or SQL. along: the new value, but only where \
+        the row changes for another reason. The SQL may use excluded.COL and \
         the row's columns, as in 'hits=hits + excluded.hits'.
         """),
     OptionSpecification(

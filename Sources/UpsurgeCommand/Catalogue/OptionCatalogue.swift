@@ -7,7 +7,8 @@ import UpsurgeRecords
 enum OptionCatalogue {
   /// In the order of the help, and of the schema of job files. Of options of one name the one of more commands comes first.
   static let all: [OptionSpecification] =
-    feed + guards + folders + unattended + input + key + table + rejects + transactions + preview + output
+    feed + guards + folders + unattended + input + values + key + table + rejects + transactions + preview
+    + output
     + load + mirror
     + others + move
 

@@ -3,7 +3,7 @@ import ArgumentParser
 /// What a group of options is about: a heading of `--help`, and a part of the catalogue.
 enum OptionTopic: CaseIterable {
   // What can be said of a table of a mirror, in the order of a job file's schema.
-  case feed, guards, folders, unattended, input, key, table, rejects, transactions
+  case feed, guards, folders, unattended, input, values, key, table, rejects, transactions
   // What else is said of a run.
   case preview, output, log
   // What only one command has.
@@ -17,6 +17,7 @@ enum OptionTopic: CaseIterable {
     case .folders: "Folders"
     case .unattended: "Unattended runs"
     case .input: "Input"
+    case .values: "Values"
     case .key: "Key and merge"
     case .table: "Table"
     case .rejects: "Bad records"
@@ -46,6 +47,7 @@ enum OptionTopic: CaseIterable {
     case .folders: "folders"
     case .unattended: "unattended"
     case .input: "input"
+    case .values: "values"
     case .key: "key"
     case .table: "table"
     case .rejects: "bad-records"
@@ -68,6 +70,7 @@ enum OptionTopic: CaseIterable {
     case .folders: "in which order files are taken, and what happens to them"
     case .unattended: "retries, deadline, and how much history is kept"
     case .input: "format, dialect, encoding, columns, types, JSON"
+    case .values: "dates, decimals, yes and no, blanks, added columns"
     case .key: "which row a record is about, and how that row changes"
     case .table: "new tables and columns, indexes, triggers, foreign keys"
     case .rejects: "stop or go on, and where rejected records are kept"
@@ -86,7 +89,7 @@ enum OptionTopic: CaseIterable {
   var commands: Set<String> {
     switch self {
     case .feed, .guards, .folders, .unattended, .log, .mirror, .forgetting, .schedulers: ["mirror"]
-    case .input: ["load", "mirror", "inspect"]
+    case .input, .values: ["load", "mirror", "inspect"]
     case .key, .table, .rejects, .transactions: ["load", "mirror"]
     case .output: ["load", "mirror", "replay", "move"]
     case .preview, .load: ["load"]
@@ -104,7 +107,7 @@ enum OptionTopic: CaseIterable {
   /// Where a job file has its options, as far as they do not say something else.
   var place: OptionSpecification.Place {
     switch self {
-    case .feed, .unattended, .input, .key, .table, .rejects, .transactions: .table
+    case .feed, .unattended, .input, .values, .key, .table, .rejects, .transactions: .table
     case .guards: .group("guards")
     case .folders: .group("folder")
     case .output: .refused("what is seen of a run is said on the command line")

@@ -14,6 +14,8 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup(.input) var input: InputOptions
 
+  @OptionGroup(.values) var values: ValueOptions
+
   @Option(.key, of: .inspect) var key: String?
 
   @Option(.table, of: .inspect) var table: String = "records"
@@ -42,6 +44,7 @@ struct InspectCommand: ParsableCommand {
     }
     var options = LoadOptions()
     try input.apply(to: &options)
+    try values.apply(to: &options)
     options.rules.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
     options.table.isStrict = isStrict
     let job = InspectJob(source: source, options: options)
@@ -124,6 +127,12 @@ struct InspectCommand: ParsableCommand {
         "  \(column.name.escapedForTerminal)\(padding)  \(type.escapedForTerminal)  \(examples)\(nulls)")
     }
     if let sql = found.createTable { StandardOutput.print(Terminal.visible(sql)) }
+    if !found.proposedOptions.isEmpty {
+      let words = found.proposedOptions.joined(separator: " ")
+      StandardOutput.print(
+        "to load it: upsurge load DB \(table.quotedForShell) \(source.quotedForShell) \(words)"
+          .escapedForTerminal)
+    }
     return 0
   }
 

@@ -22,6 +22,8 @@ struct LoadCommand: ParsableCommand {
 
   @OptionGroup(.input) var input: InputOptions
 
+  @OptionGroup(.values) var values: ValueOptions
+
   @OptionGroup(.key) var upsert: UpsertOptions
 
   @OptionGroup(.table) var schema: SchemaOptions
@@ -55,11 +57,13 @@ struct LoadCommand: ParsableCommand {
   func run() throws {
     var options = LoadOptions()
     try input.apply(to: &options)
+    try values.apply(to: &options)
     try apply(to: &options)
     options.output.summaryPath = output.summary
     try checkTable()
     var job = LoadJob(
-      database: database, table: table, sources: sources.isEmpty ? ["-"] : GatheredWords.split(sources), options: options)
+      database: database, table: table, sources: sources.isEmpty ? ["-"] : GatheredWords.split(sources),
+      options: options)
     job.command =
       RunCommand(folder: Self.folder, words: CommandLine.arguments.map(SourceName.redacted)).resuming
     let file = try Terminal.orExit { () throws(UpsurgeError) in
@@ -72,7 +76,8 @@ struct LoadCommand: ParsableCommand {
     Signals.forward(to: control)
     var (isReported, isPrinted) = (true, true)
     let summary = job.run(
-      control: control, note: terminal.note, tick: { progress in
+      control: control, note: terminal.note,
+      tick: { progress in
         terminal.show(progress)
         wait?.note(progress)
       },

@@ -59,6 +59,7 @@ struct MirrorCommand: ParsableCommand {
       let file: JobFile
       do {
         file = try readJob(words: CommandLine.arguments)
+        if checksJob { try file.job.checkServer() }
         if schedule.isAsked { try printSchedule() }
       } catch let error as UpsurgeError {
         terminal.show(error)

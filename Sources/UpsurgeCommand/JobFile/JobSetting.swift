@@ -52,6 +52,8 @@ struct JobSetting {
     case "rename": for pair in try pairs() { options.table.renames[pair.name] = pair.value }
     case "type": for pair in try pairs() { options.table.types[pair.name] = pair.value.uppercased() }
     case "default": for pair in try pairs() { options.table.defaults[pair.name] = pair.value }
+    case "date": for pair in try pairs() { options.input.values.dates[pair.name] = pair.value }
+    case "add": for pair in try pairs() { options.table.added[pair.name] = AddedValue(text: pair.value) }
     case "set":
       for pair in try pairs() { options.rules.merge.columns[pair.name] = UpsertOptions.rule(pair.value) }
     case "delete-when":
@@ -148,6 +150,7 @@ extension JobSetting {
   {
     let forms = [
       "rename": "{OLD: NEW}", "type": "{COLUMN: TYPE}", "set": "{COLUMN: RULE}", "default": "{COLUMN: VALUE}",
+      "date": "{COLUMN: FORMAT}", "add": "{COLUMN: VALUE}",
     ]
     let form = forms[option.key] ?? "{COLUMN: VALUE}"
     guard case .mapping(let entries) = value.content else { throw wrongKind(value, wanted: form) }

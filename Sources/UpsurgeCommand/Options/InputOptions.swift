@@ -77,6 +77,9 @@ struct InputOptions: ParsableArguments {
       }
       options.table.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
     }
+    for (column, text) in nulls {
+      if let column { options.input.values.nulls[column, default: []].append(text) }
+    }
     try json.apply(to: &options.input)
     options.table.inference = infer
     options.transaction.memory = memory
@@ -89,6 +92,15 @@ struct InputOptions: ParsableArguments {
       throw ValidationError("--max-ratio \(maxRatio): give a number of at least 1, or none")
     }
     return ratio
+  }
+
+  /// The texts that are NULL, some of them in one column: `COL=TEXT`. One that begins with `=` is for all of them.
+  private var nulls: [(column: String?, text: String)] {
+    GatheredWords.split(nullSpellings).map { word in
+      guard let cut = word.firstIndex(of: "=") else { return (nil, word) }
+      let text = String(word[word.index(after: cut)...])
+      return cut == word.startIndex ? (nil, text) : (String(word[..<cut]), text)
+    }
   }
 
   private func csvOverrides() throws -> CSVOverrides {
@@ -115,7 +127,7 @@ struct InputOptions: ParsableArguments {
       csv.skippedLineCount = skipLines
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
-    csv.nullSpellings += GatheredWords.split(nullSpellings).map { Array($0.utf8) }
+    csv.nullSpellings += nulls.filter { $0.column == nil }.map { Array($0.text.utf8) }
     csv.quotedEmpty = quotedEmpty
     if let ragged { csv.ragged = ragged }
     if let quotes { csv.quotes = quotes }

@@ -14,6 +14,8 @@ struct TableOptions: ParsableArguments {
 
   @OptionGroup(.input) var input: InputOptions
 
+  @OptionGroup(.values) var values: ValueOptions
+
   @OptionGroup(.key) var upsert: UpsertOptions
 
   @OptionGroup(.table) var schema: SchemaOptions
@@ -26,14 +28,14 @@ struct TableOptions: ParsableArguments {
   static var groups: [any TableOptionGroup.Type] {
     [
       FeedOptions.self, GuardOptions.self, FolderOptions.self, UnattendedOptions.self, InputOptions.self,
-      UpsertOptions.self, SchemaOptions.self, RejectOptions.self, TransactionOptions.self,
+      ValueOptions.self, UpsertOptions.self, SchemaOptions.self, RejectOptions.self, TransactionOptions.self,
     ]
   }
 
   /// - Throws: `ValidationError` that names the option.
   func apply(to table: inout MirrorTable) throws {
     let groups: [any TableOptionGroup] = [
-      feed, guards, folder, unattended, input, upsert, schema, rejects, transactions,
+      feed, guards, folder, unattended, input, values, upsert, schema, rejects, transactions,
     ]
     for group in groups { try group.apply(to: &table) }
   }
@@ -67,6 +69,12 @@ extension FolderOptions: TableOptionGroup {
 
 extension InputOptions: TableOptionGroup {
   static let topic = OptionTopic.input
+
+  func apply(to table: inout MirrorTable) throws { try apply(to: &table.options) }
+}
+
+extension ValueOptions: TableOptionGroup {
+  static let topic = OptionTopic.values
 
   func apply(to table: inout MirrorTable) throws { try apply(to: &table.options) }
 }

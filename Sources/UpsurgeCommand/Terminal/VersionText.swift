@@ -50,7 +50,14 @@ struct VersionText {
     case .there(let version): postgres.version = version
     case .missing(let problem): postgres.problem = problem
     }
-    opened = [curl, yaml, postgres]
+    var archive = Opened(
+      name: "libarchive", need: "zip, tar, xz, bzip2, lz4 and .Z files",
+      installation: "apt-get install libarchive13 (Debian, Ubuntu), dnf install libarchive (Fedora)")
+    switch InputLibraries.archive {
+    case .there(let version): archive.version = version
+    case .missing(let problem): archive.problem = problem
+    }
+    opened = [curl, archive, yaml, postgres]
     iconv = InputLibraries.iconv
     missingEncodings = InputLibraries.missingEncodings
   }
@@ -84,7 +91,7 @@ struct VersionText {
     func padded(_ text: String, _ width: Int) -> String {
       text + String(repeating: " ", count: max(width - text.count, 0))
     }
-    let words = "  " + padded(name, 9) + (use.isEmpty ? version : padded(version, 24) + "  " + use)
+    let words = "  " + padded(name, 11) + (use.isEmpty ? version : padded(version, 24) + "  " + use)
     return words
   }
 }

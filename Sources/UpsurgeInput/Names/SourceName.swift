@@ -31,9 +31,10 @@ package enum SourceName {
   /// values of parameters that are called like secrets.
   package static func redactedURL(_ url: String) -> String { URLText.redactedServer(url).escapedForTerminal }
 
-  /// The name as an argument that can be pasted into a shell; empty for what is no file.
+  /// The name as an argument that can be pasted into a shell; empty for what is no file of its own.
   static func asShellArgument(_ name: String) -> String {
-    if Source(name).filePath == nil { return "" }
+    // No other program finds a member of an archive by its path.
+    guard let path = Source(name).filePath, ArchivePath(path) == nil else { return "" }
     return " " + (name.hasPrefix("-") ? "./" + name : name).quotedForShell
   }
 

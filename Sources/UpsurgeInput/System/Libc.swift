@@ -45,6 +45,16 @@ extension stat {
     return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
+  /// Of the last change of the file itself, which no program can set back.
+  var changeTime: Int64 {
+    #if canImport(Darwin)
+      let time = st_ctimespec
+    #else
+      let time = st_ctim
+    #endif
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+
   /// stat(2); nil with `errno` set.
   init?(path: String) {
     self.init()

@@ -11,6 +11,7 @@ extension MirrorJob {
     try validate()
     let connection = isOnServer || !databaseIsThere ? nil : try Connection.looking(at: database)
     let shelves = ServerShelves()
+    if isOnServer { _ = try serverGroups(shelves) { _ in } }
     var warnings: [SchemaWarning] = []
     for table in tables {
       let server = try shelves.shelf(of: load(of: table)).map(ServerState.init)

@@ -69,8 +69,9 @@ extension DeliveredFile.Stamp {
     self.init(path: path)
   }
 
-  /// nil for what is no regular file, or no longer there.
+  /// That of the archive, for one of its members; nil for what is no regular file, or no longer there.
   init?(path: String, followsLinks: Bool = true) {
+    let path = ArchivePath(path)?.archive ?? path
     var info = stat()
     guard !Source(path).isStandardInput, (followsLinks ? stat(path, &info) : lstat(path, &info)) == 0,
       info.st_mode & S_IFMT == S_IFREG

@@ -51,6 +51,8 @@ struct FeedIdentity: Sendable, Equatable {
   var headers: [String: String]?
   /// What stands for the sources with the secrets in them; nil where they have none, or an earlier version has noted none.
   var secretMark: String?
+  /// How values are said to be written, by column, in the words of options.
+  var values: [String] = []
 
   init(_ table: MirrorTable) {
     kind = table.kind.rawValue
@@ -58,6 +60,7 @@ struct FeedIdentity: Sendable, Equatable {
     sources = table.maskedSources.map { $0.isFeed ? $0.place : SourceName.place(of: $0.label) }
     key = table.options.rules.key.map { SQLName.folded($0) }
     scope = table.scope
+    values = table.options.input.values.words.map { "\($0.term.rawValue) \($0.value)" }
     var headers: [String: String] = [:]
     let isAsked = table.sources.contains(where: \.isURL)
     for (name, value) in isAsked ? table.headers.sorted(by: { $0.key < $1.key }) : [] {
@@ -86,8 +89,9 @@ struct FeedIdentity: Sendable, Equatable {
 
   init(
     kind: String, sources: [String], key: [String], scope: String?, headers: [String: String]?,
-    secretMark: String? = nil
+    secretMark: String? = nil, values: [String] = []
   ) {
+    self.values = values
     (self.kind, self.sources, self.key, self.scope) = (kind, sources, key, scope)
     (self.headers, self.secretMark) = (headers, secretMark)
   }
@@ -105,9 +109,19 @@ struct FeedIdentity: Sendable, Equatable {
     if sources != other.sources { words.append("source (was \(other.sources.joined(separator: ", ")))") }
     if key != other.key { words.append("key (was \(other.key.joined(separator: ", ")))") }
     if scope != other.scope { words.append("scope (was \(other.scope ?? "none"))") }
+    if values != other.values {
+      let (now, then) = (
+        values.filter { !other.values.contains($0) }, other.values.filter { !values.contains($0) }
+      )
+      words.append("\(Self.list(now)) (was \(Self.list(then)))")
+    }
     let names = changedHeaders(from: other).filter { !Self.isRenewed($0) }
     if !names.isEmpty { words.append("headers (other \(names.joined(separator: ", ")))") }
     return words
+  }
+
+  private static func list(_ values: [String]) -> String {
+    values.isEmpty ? "values as they stand" : values.joined(separator: ", ")
   }
 
   /// Whether what stands for `${…}` in the sources has changed; false where it is not known what it was.

@@ -25,6 +25,10 @@ enum FeedText {
       }
       out.endObject()
     }
+    if !identity.values.isEmpty {
+      out.key("values")
+      out.strings(identity.values)
+    }
     if !hasDelivered {
       out.key("delivered")
       out.bool(false)
@@ -48,7 +52,7 @@ enum FeedText {
     }
     let identity = FeedIdentity(
       kind: kind, sources: sources, key: key, scope: value["scope"]?.text, headers: headers,
-      secretMark: value["secrets"]?.text)
+      secretMark: value["secrets"]?.text, values: value["values"]?.texts ?? [])
     return (identity, value["delivered"] != .bool(false))
   }
 

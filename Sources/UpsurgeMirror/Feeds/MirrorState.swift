@@ -24,6 +24,9 @@ protocol MirrorState: RunShelf {
   /// - Throws: what is wrong with SQL that is to be a condition over a table's rows.
   func check(scope: String, of table: String) throws(UpsurgeError)
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool
+
+  /// What the table is beside its name and its columns; nil where its rows may be lost without a word.
+  func tableMark(of table: String) throws(UpsurgeError) -> String?
 }
 
 extension Connection: MirrorState {
@@ -56,6 +59,8 @@ extension Connection: MirrorState {
     guard let schema = try TableSchema.read(self, table: table) else { return false }
     return try integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
   }
+
+  func tableMark(of table: String) -> String? { "" }
 }
 
 /// The notes of a mirror on a server.
@@ -97,6 +102,8 @@ struct ServerState: MirrorState {
   func check(scope: String, of table: String) throws(UpsurgeError) { try shelf.check(scope: scope, of: table) }
 
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool { try shelf.holdsRows(table) }
+
+  func tableMark(of table: String) throws(UpsurgeError) -> String? { try shelf.tableMark(of: table) }
 
   func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] { try shelf.openRuns(of: table) }
 

@@ -140,7 +140,7 @@ public struct FeedRemoval: Sendable {
     do throws(UpsurgeError) {
       let count = try shelf.forget(
         table, rows: ownership.hasDelivered ? .inScope(ownership.scope) : .none,
-        notes: [FeedTable.notes, TakenFiles.notes], isTrial: isTrial)
+        notes: [FeedTable.notes, TakenFiles.notes, ChunkTable.notes], isTrial: isTrial)
       return Removed(rowCount: count)
     } catch {
       throw error.code == .database ? refusal(error) : error

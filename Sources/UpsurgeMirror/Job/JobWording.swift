@@ -10,7 +10,12 @@ package enum JobWording {
   ]
 
   /// Keys that are true or false.
-  package static let flags: Set<Term> = [.noHeader, .createKey, .anyKey, .strict, .inputOrder, .rowState, .allowEmpty]
+  package static let flags: Set<Term> = [
+    .noHeader, .createKey, .anyKey, .strict, .inputOrder, .rowState, .allowEmpty,
+  ]
+
+  /// Keys that are lists of texts, in which `=` is a part of the text.
+  private static let lists: Set<Term> = [.null, .bool]
 
   /// Keys of `guards`.
   private static let guards: Set<Term> = [
@@ -19,9 +24,12 @@ package enum JobWording {
 
   /// Options that are said as they are typed: those of `upsurge mirror` itself, and what only other commands take.
   package static let typed: Set<Term> = [
-    .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history, .forget, .emitSQL,
-    .maxStatement, .trustRules, .changes, .direct, .rowsPerStatement, .withoutWalk, .quiet, .verbose, .progress, .log,
-    .metrics, .table, .check, .checkJob, .schema, .systemd, .cron, .at, .yes, .json, .salt, .maxAge, .file, .rows, .rounds, .compare,
+    .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history,
+    .forget, .emitSQL,
+    .maxStatement, .trustRules, .changes, .direct, .rowsPerStatement, .withoutWalk, .quiet, .verbose,
+    .progress, .log,
+    .metrics, .table, .check, .checkJob, .schema, .systemd, .cron, .at, .yes, .json, .salt, .maxAge, .file,
+    .rows, .rounds, .compare,
     .scratch, .html, .except,
   ]
 
@@ -33,6 +41,7 @@ package enum JobWording {
     if let phrase = phrases[term] { return phrase }
     if typed.contains(term) { return Wording.option(term, value) }
     let place = guards.contains(term) ? " in the guards" : ""
+    if lists.contains(term), let value, !value.contains("'") { return "\(name): '\(value)'" }
     if flags.contains(term), value == nil { return "\(name): true\(place)" }
     return (value.map { "\(name): \(Self.value($0))" } ?? name) + place
   }

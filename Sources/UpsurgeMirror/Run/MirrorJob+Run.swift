@@ -39,7 +39,7 @@ extension MirrorJob {
       clock = try deadline.map { (seconds) throws(UpsurgeError) in
         try Deadline(seconds: seconds, control: control)
       }
-      for group in try isOnServer ? serverGroups(shelves) : groups(note) {
+      for group in try isOnServer ? serverGroups(shelves, note) : groups(note) {
         if control.cancellationSignal != nil { break }
         let done = job.run(group, &afterwards, control: control, note: note, tick: tick)
         summary.tables += done
@@ -69,7 +69,9 @@ extension MirrorJob {
     tick: (RunControl.Progress) -> Void
   ) -> [MirrorSummary.Table] {
     let done: [MirrorSummary.Table]
-    if group.tables.count > 1 {
+    if group.tables.count > 1, isOnServer {
+      done = runOneByOne(group, &afterwards, control: control, note: note, tick: tick)
+    } else if group.tables.count > 1 {
       let mirror = GroupMirror(job: self, group: group, control: control, note: note)
       done = mirror.run(&afterwards, tick: tick)
     } else {

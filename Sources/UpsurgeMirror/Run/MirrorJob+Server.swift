@@ -5,8 +5,14 @@ import UpsurgeSQLite
 /// Jobs whose database is one of a server: the same words, and what they cannot mean there yet.
 extension MirrorJob {
   /// - Throws: `usage` for what is not done on a server yet, by its name, before anything is read.
-  func checkServer() throws(UpsurgeError) {
+  package func checkServer() throws(UpsurgeError) {
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
+    if dryRun == .diff {
+      let option: Wording = "\(.dryRun)=diff"
+      throw UpsurgeError(
+        .usage, "\(saying: option) does not apply to \(name): rows are not told one by one there yet",
+        hint: "leave out \(saying: option)")
+    }
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
       for (isGiven, key) in [
@@ -30,20 +36,54 @@ extension MirrorJob {
     }
   }
 
-  /// The tables, each for itself, those to which others refer first.
-  /// - Throws: `usage` for tables that refer to each other: their rows come and go together.
-  func serverGroups(_ shelves: ServerShelves) throws(UpsurgeError) -> [TableGroup] {
-    let groups = try TableGroup.groups(of: tables, isOne: false) { (table) throws(UpsurgeError) in
-      try shelves.shelf(of: load(of: table))?.schema(of: table.name)?.foreignKeys.map(\.parentTable) ?? []
+  /// Brings tables that refer to each other in step, each for itself: those to which others refer first. Where rows of a table
+  /// stay because others refer to them, its delivery is read once more when those others are in step: then they go.
+  func runOneByOne(
+    _ group: TableGroup, _ afterwards: inout Afterwards, control: RunControl, note: @escaping @Sendable (RunNote) -> Void,
+    tick: (RunControl.Progress) -> Void
+  ) -> [MirrorSummary.Table] {
+    var done: [MirrorSummary.Table] = []
+    func attempt(_ table: MirrorTable, _ afterwards: inout Afterwards) -> MirrorSummary.Table {
+      TableAttempts(job: self, table: table, control: control, note: note).run(&afterwards, tick: tick)
     }
-    if let group = groups.first(where: { $0.tables.count > 1 }) {
-      let names = group.tables.map(\.name).joined(separator: ", ").escapedForTerminal
-      throw UpsurgeError(
-        .usage,
-        "the tables \(names) refer to each other, and a job of one transaction for several tables does not apply to "
-          + "\(StoreRegistry.provider(of: database)?.name ?? "a server") yet",
-        hint: "upsurge mirror with \(.table), once for each of them, those to which others refer first")
+    for table in group.tables {
+      if control.cancellationSignal != nil { break }
+      let begun = afterwards
+      let summary = attempt(table, &afterwards)
+      // Its mark and its lock would keep the second reading out.
+      if summary.isHeldByReferences, table.canBeReadAgain { afterwards.giveBack(since: begun) }
+      done.append(summary)
     }
-    return groups.map { TableGroup(circles: $0.circles, hasReferences: false) }
+    for index in done.indices.reversed() where done[index].isHeldByReferences && group.tables[index].canBeReadAgain {
+      if control.cancellationSignal != nil { break }
+      done[index] = attempt(group.tables[index], &afterwards).behind(done[index])
+    }
+    return done
+  }
+}
+
+extension MirrorTable {
+  fileprivate var canBeReadAgain: Bool { !sources.contains(where: \.isReadOnce) }
+}
+
+extension MirrorSummary.Table {
+  /// Whether its last delivery is stored, and rows stay because those of other tables refer to them.
+  fileprivate var isHeldByReferences: Bool {
+    guard error == nil, let last = loads.last, last.error == nil, last.signal == nil else { return false }
+    return last.acceptance.isHeldByReferences
+  }
+
+  /// What became of the table in all, as its last delivery was read once more: the ledger is that of the first reading.
+  fileprivate func behind(_ first: MirrorSummary.Table) -> MirrorSummary.Table {
+    var whole = self
+    guard let again = loads.first, var last = first.loads.last else {
+      whole.loads = first.loads
+      return whole
+    }
+    (last.guardRefusal, last.error, last.signal) = (again.guardRefusal, again.error, again.signal)
+    last.acceptance = again.acceptance
+    last.ledger.swept += again.ledger.swept
+    whole.loads = first.loads.dropLast() + [last] + loads.dropFirst()
+    return whole
   }
 }

@@ -94,7 +94,7 @@ struct TableAttempts {
 
 extension Afterwards {
   /// Takes the locks and marks of a try that has failed away, so that the next one is not kept out by this process itself.
-  fileprivate mutating func giveBack(since begun: Afterwards) {
+  mutating func giveBack(since begun: Afterwards) {
     locks.removeSubrange(begun.locks.count...)
     // The next try finds them again.
     (files, failures) = (begun.files, begun.failures)

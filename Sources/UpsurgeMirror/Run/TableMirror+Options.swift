@@ -94,8 +94,7 @@ extension TableMirror {
     options.delivery.rules.snapshot = snapshotRules(record)
     // What was there before the transaction of a group shows the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
-    // Of a server's rows nobody knows yet which chunk they have come with.
-    let isOfChunks = table.sweep != .none && !table.hasRowState && !job.isOnServer
+    let isOfChunks = table.sweep != .none && !table.hasRowState
     if isOfChunks, options.transaction.isAtomic, sources.count == 1, isOnlyOne {
       var isKnown = false
       if let record, !job.verifiesAll { isKnown = try isThere(record) }
@@ -144,14 +143,17 @@ extension TableMirror {
     String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
   }
 
-  /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
+  /// What decides, beside its content, how a delivery comes into the table: the table's options and columns. On a server also
+  /// which table it is; nil where its rows may be lost.
   func settings() throws(UpsurgeError) -> String? {
-    guard let schema = try state()?.schema(of: table.name) else { return nil }
+    guard let state = try state(), let schema = try state.schema(of: table.name),
+      let mark = try state.tableMark(of: table.name)
+    else { return nil }
     let rowState =
       (table.hasRowState ? "row-state \(table.ownedBy ?? "")" : "")
       + (table.localEdits.map { " local-edits \($0.rawValue)" } ?? "")
     return Self.hash(
       optionWords + "\(table.sweep)" + (table.scope ?? "") + rowState
-        + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined())
+        + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined() + mark)
   }
 }

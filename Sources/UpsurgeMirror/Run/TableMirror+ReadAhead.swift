@@ -21,7 +21,8 @@ extension TableMirror {
     do throws(UpsurgeError) {
       let sources = try SourceList.expand(table.maskedSources)
       for source in sources where !source.isSlow {
-        if let path = source.filePath, access(path, R_OK) != 0 { throw .cannotOpen(path, errno) }
+        guard let path = source.filePath else { continue }
+        if access(ArchivePath(path)?.archive ?? path, R_OK) != 0 { throw .cannotOpen(path, errno) }
       }
       let slow = sources.filter(\.isSlow)
       if slow.isEmpty { return nil }

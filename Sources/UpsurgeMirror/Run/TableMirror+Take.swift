@@ -15,7 +15,8 @@ extension TableMirror {
   /// Takes what stands there, unless it is what was taken last.
   func takeLast(_ turn: inout Turn, _ tick: (RunControl.Progress) -> Void) throws(UpsurgeError) {
     guard let record = turn.record else { return }
-    let sources = try SourceList.expand(table.maskedSources)
+    let cancellation = ReadCancellation { [control] in control.cancellationSignal != nil }
+    let sources = try SourceList.expand(table.maskedSources, cancellation: cancellation)
     var files: [DeliveredFile]?
     var looking: BackgroundLook?
     defer {
@@ -162,7 +163,8 @@ extension TableMirror {
       "table \(table.name.escapedForTerminal) holds records of \(record.disturbedBy ?? ""), which was refused or not whole, "
       + "and is no longer in the folder"
     guard table.kind == .snapshot, let last = record.files.first.map({ SourceName.shown($0.name) }) else {
-      return UpsurgeError(.guardRefused, start, hint: "put that file back, corrected, or deliver the next one")
+      return UpsurgeError(
+        .guardRefused, start, hint: "put that file back, corrected, or deliver the next one")
     }
     return UpsurgeError(
       .guardRefused, "\(start), nor is \(last), which would be taken again",

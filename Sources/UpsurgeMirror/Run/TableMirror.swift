@@ -321,7 +321,7 @@ struct TableMirror {
     guard let state = try state(), try state.schema(of: table.name) != nil else { return false }
     // One whose ledger was not shown shows it now.
     if try !state.openRuns(of: table.name).isEmpty { return false }
-    if try settings() != record.settings { return false }
+    guard let settings = try settings(), settings == record.settings else { return false }
     if try needsRepair() { return false }
     if record.recordCount == 0 || table.localEdits == .keep { return true }
     return try state.holdsRows(table.name)

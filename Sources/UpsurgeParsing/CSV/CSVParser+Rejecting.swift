@@ -17,6 +17,11 @@ extension CSVParser {
       if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
     }
+    return spellingProblem(of: scanner)
+  }
+
+  /// What is wrong with the spelling of a record's numbers; nil: nothing.
+  func spellingProblem(of scanner: RecordScanner) -> RecordProblem? {
     for index in 0..<scanner.record.noteCount where scanner.notes[index].note == .spellingChanges {
       let field = Int(scanner.notes[index].field)
       if let slot = slotOfField[field], columns[slot].spellingPolicy != .warn {
@@ -28,7 +33,9 @@ extension CSVParser {
 
   /// What leaves out a line with `#`, and no record that begins so.
   private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> Wording? {
-    if !hasHashRecord || scanner.bytes[batch.parsedByteCount] != UInt8(ascii: "#") { return "\(.comment, "'#'") leaves out lines that begin with #" }
+    if !hasHashRecord || scanner.bytes[batch.parsedByteCount] != UInt8(ascii: "#") {
+      return "\(.comment, "'#'") leaves out lines that begin with #"
+    }
     let start = batch.parsedByteCount
     guard start + 1 < scanner.record.end, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
     return "\(.comment, "'# '") leaves out lines that begin with # and a blank"
@@ -52,7 +59,8 @@ extension CSVParser {
       }
     }
     if hasShiftedQuotes(scanner, at: start) {
-      return "correct the quotes, which stand inside of fields; \(.onError, "reject") sets the record aside until then"
+      return
+        "correct the quotes, which stand inside of fields; \(.onError, "reject") sets the record aside until then"
     }
     let isWord =
       (scanner.bytes[start] | 0x20) &- UInt8(ascii: "a") < 26
@@ -86,19 +94,23 @@ extension CSVParser {
         hint: beginsAsUTF8
           ? "the rest of the text is UTF-8: correct these bytes, or \(.onError, "reject") sets such records aside"
           : "if the file is not UTF-8, name its encoding: \(.encoding, "windows-1252") (western), windows-1250, "
-          + "windows-1251, shift_jis, gb18030 ...")
+            + "windows-1251, shift_jis, gb18030 ...")
     }
     return RecordProblem(
       code: .invalidUTF8, column: columnName(ofField: field),
-      reason: "field \(field + 1) has bytes that are not \(encodingName) (bytes are counted in the text as UTF-8)",
+      reason:
+        "field \(field + 1) has bytes that are not \(encodingName) (bytes are counted in the text as UTF-8)",
       hint: "correct them, or name the file's true encoding with \(.encoding)")
   }
 
   /// Whether the first byte beyond ASCII begins a character of UTF-8: read in another encoding, such letters would be wrong.
   package static func beginsAsUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let first = text.firstIndex(where: { $0 >= 0x80 }), let base = text.baseAddress else { return false }
+    guard let first = text.firstIndex(where: { $0 >= 0x80 }), let base = text.baseAddress else {
+      return false
+    }
     let byteCount = text[first] >= 0xF0 ? 4 : text[first] >= 0xE0 ? 3 : 2
-    return byteCount <= text.count - first && upsurge_validate_utf8(base + first, byteCount).valid_count == byteCount
+    return byteCount <= text.count - first
+      && upsurge_validate_utf8(base + first, byteCount).valid_count == byteCount
   }
 
   private func wouldChange(inSlot slot: Int) -> RecordProblem {
@@ -121,7 +133,8 @@ extension CSVParser {
       return RecordProblem(
         code: .ragged, column: columnName(ofField: found - 1),
         reason: "\(counts): the record ends with \(fieldLabel(found - 1))",
-        hint: "\(.ragged, "pad") fills the missing fields with NULL; \(.onError, "reject") sets the record aside")
+        hint:
+          "\(.ragged, "pad") fills the missing fields with NULL; \(.onError, "reject") sets the record aside")
     }
     if dialect.ragged == .extra && extraSlot != nil { return nil }
     if dialect.ragged != .reject && !scanner.record.hasSurplusContent { return nil }

@@ -52,6 +52,7 @@ extension CSVParser {
     }
     for (slot, cell) in fixedCells { scanner.cells[slot] = cell }
     if dialect.quotedEmpty == .null { dropEmptyTexts(scanner) }
+    if scratch.valueCount > 0, let settlement = settleValues(&batch, &scanner) { return settlement }
     if fieldCount > slotOfField.count, dialect.ragged == .extra, let extraSlot {
       switch storeSurplus(in: extraSlot, &batch, &scanner) {
       case .settled: break

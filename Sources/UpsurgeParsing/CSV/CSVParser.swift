@@ -23,6 +23,8 @@ package struct CSVParser: RecordParser {
   let fixedCells: [(slot: Int, cell: Cell)]
   let hasAbsentCells: Bool
   let scratch: CSVScratch
+  /// The formats of columns; nil where values are what they say.
+  let values: ValueReaders?
   /// How text in BLOB columns is decoded; nil: it stays text.
   let blobs: BlobDecoding?
   /// The columns whose text is decoded, once the rest of the record is known to be good.
@@ -56,10 +58,13 @@ package struct CSVParser: RecordParser {
   ///   - header: the bytes of the header, without its line end, which is no record where it stands again.
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
   ///   - blobs: how text in BLOB columns is decoded.
+  ///   - values: how values of columns are written.
+  ///   - slotsFilledLater: what no field fills, and somebody else does.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
     dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?],
-    header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
+    header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil,
+    values: ValueReaders? = nil, slotsFilledLater: Set<Int> = []
   ) {
     self.dialect = dialect
     self.file = file
@@ -68,12 +73,13 @@ package struct CSVParser: RecordParser {
     self.header = RepeatedHeader(header, dialect: dialect)
     self.extraSlot = extraSlot
     self.simdLevel = simdLevel ?? Int32(upsurge_simd_level())
-    scratch = CSVScratch(dialect: dialect, columns: columns, slotOfField: slotOfField)
+    scratch = CSVScratch(dialect: dialect, columns: columns, slotOfField: slotOfField, values: values)
+    self.values = values
     self.blobs = blobs
     blobSlots = blobs == nil ? [] : slotOfField.compactMap { $0 }.filter { columns[$0].isBlob }
 
     let filled = Set(slotOfField.compactMap { $0 })
-    let empty = columns.indices.filter { !filled.contains($0) }
+    let empty = columns.indices.filter { !filled.contains($0) && !slotsFilledLater.contains($0) }
     fixedCells = empty.map { ($0, $0 == extraSlot ? .null : .absent) }
     hasAbsentCells = empty.contains { $0 != extraSlot }
 
@@ -157,6 +163,8 @@ package struct CSVParser: RecordParser {
   }
 
   /// Reads records until something ends it.
+  ///
+  /// Hot loop: each record goes through it, and what it asks of the parser is asked once.
   private mutating func readRecords(into batch: inout Batch, with scanner: inout RecordScanner) {
     guard skipByteOrderMark(&batch, scanner), skipLines(&batch, scanner) else { return }
     scanner.seek(to: batch.parsedByteCount)
@@ -172,14 +180,17 @@ package struct CSVParser: RecordParser {
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
     let (headerStart, headerQuote) = (header.start, header.quote)
     let footerStarts = scratch.footerStarts
+    let hasValues = scratch.valueCount > 0
     let isPlain = fixedCells.isEmpty && blobSlots.isEmpty && dialect.quotedEmpty != .null
 
     while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
       let start = batch.parsedByteCount
       let first = bytes[start]
       if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
-        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart || headersToSkip > 0
-        || UInt16(first) == headerQuote && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
+        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart
+        || headersToSkip > 0
+        || UInt16(first) == headerQuote
+          && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
       {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue
@@ -198,6 +209,7 @@ package struct CSVParser: RecordParser {
         && !(footerStarts[Int(first)] && beginsFooter(scanner, at: start))
         && (commentStart > 0xFF
           || !scanner.holds(UInt8(commentStart), from: start, to: scanner.record.nextStart))
+        && (!hasValues || readsPlainValues(&scanner, batch))
       {
         recordCount += 1
         records[number] = RecordPosition(

@@ -5,6 +5,7 @@ import UpsurgeRecords
 struct FieldPlan {
   /// The cell the field goes to; negative: the field is not wanted.
   var slot: Int32
+  /// Whether its text is taken for a number as it stands.
   var isNumeric: Bool
   /// Whether each of its numbers is a double.
   var isReal: Bool
@@ -40,8 +41,13 @@ final class CSVScratch {
   let nullSpellingByteCount: Int
   /// Whether a footer of full width may begin with a byte; 256 of them.
   let footerStarts: UnsafeMutablePointer<Bool>
+  /// The fields whose values are read by a format, and room for the cell that each had before.
+  let values: UnsafeMutablePointer<FieldValue>
+  let valueCells: UnsafeMutablePointer<Cell>
+  let valueCount: Int
 
-  init(dialect: CSVDialect, columns: [ColumnTarget], slotOfField: [Int?]) {
+  init(dialect: CSVDialect, columns: [ColumnTarget], slotOfField: [Int?], values readers: ValueReaders? = nil)
+  {
     positions = .allocate(capacity: Self.chunkByteCount + Int(UPSURGE_STRUCTURAL_SLACK))
     delimiter = .allocate(capacity: max(dialect.delimiter.count, 1))
     delimiter.initialize(to: 0)
@@ -49,14 +55,24 @@ final class CSVScratch {
 
     plans = .allocate(capacity: max(slotOfField.count, 1))
     notes = .allocate(capacity: max(slotOfField.count, 1))
+    var found: [FieldValue] = []
     for (field, slot) in slotOfField.enumerated() {
       let affinity = slot.map { columns[$0].affinity } ?? .none
+      let reader = slot.flatMap { readers?.reader(of: columns[$0]) }
+      if let slot, let reader {
+        found.append(FieldValue(slot: slot, field: field, isNumeric: affinity.isNumeric, reader: reader))
+      }
       plans[field] = FieldPlan(
-        slot: Int32(slot ?? -1), isNumeric: affinity.isNumeric, isReal: affinity.isReal,
+        slot: Int32(slot ?? -1), isNumeric: affinity.isNumeric && reader == nil, isReal: affinity.isReal,
         isKey: slot.map { columns[$0].isKeyOfNumbers } == true,
         reportsSpelling: slot.map { columns[$0].reportsSpelling } == true,
         keepsOutOfRange: slot.map { columns[$0].keepsOutOfRange } == true)
     }
+
+    values = .allocate(capacity: max(found.count, 1))
+    valueCells = .allocate(capacity: max(found.count, 1))
+    valueCount = found.count
+    for (index, value) in found.enumerated() { (values + index).initialize(to: value) }
 
     var spellings: [UInt8] = []
     for spelling in dialect.nullSpellings where !spelling.isEmpty {
@@ -86,5 +102,7 @@ final class CSVScratch {
     notes.deallocate()
     nullSpellings.deallocate()
     footerStarts.deallocate()
+    values.deallocate()
+    valueCells.deallocate()
   }
 }

@@ -31,6 +31,8 @@ package struct ColumnInference: Sendable {
 
   private let isJSON: Bool
   private let countsEmptyTexts: Bool
+  /// How numbers are written; nil where that is as SQL does.
+  private let numbers: NumberForm?
   /// In slot order; grows when a batch has more columns.
   package private(set) var columns: [Column] = []
 
@@ -38,7 +40,9 @@ package struct ColumnInference: Sendable {
   ///   - isJSON: Whether the cells come from JSON, where a string is text whatever it looks like.
   ///   - countsEmptyTexts: Whether a column with an empty text, which was quoted, is one of texts; else it is as good as
   ///     NULL where the rest are numbers.
-  package init(isJSON: Bool, countsEmptyTexts: Bool = false) {
+  ///   - numbers: How numbers are written in CSV; nil where that is as SQL does.
+  package init(isJSON: Bool, countsEmptyTexts: Bool = false, numbers: NumberForm? = nil) {
+    self.numbers = numbers
     self.isJSON = isJSON
     self.countsEmptyTexts = countsEmptyTexts
   }
@@ -107,7 +111,7 @@ package struct ColumnInference: Sendable {
   private func observe(_ cell: Cell, _ batch: borrowing Batch, _ column: inout Column) {
     switch cell.kind {
     case .absent, .null: column.nullCount += 1
-    case .integer: count(integer: cell.payload, &column)
+    case .integer: add(integer: cell.payload, &column)
     case .real: column.realCount += 1
     case .blob: column.blobCount += 1
     case .text: observe(text: batch.bytes(of: cell), &column)
@@ -124,12 +128,22 @@ package struct ColumnInference: Sendable {
       column.textCount += 1
       return
     }
+    guard let numbers else { return observe(start, text.count, &column) }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { room in
+      guard let output = room.baseAddress else { return }
+      let count = numbers.normalise(start, count: text.count, into: output)
+      if count == 0 { column.textCount += 1 } else { observe(UnsafePointer(output), count, &column) }
+    }
+  }
+
+  /// Takes a text into account that is a number as SQL writes it, if it is one.
+  private func observe(_ start: UnsafePointer<UInt8>, _ count: Int, _ column: inout Column) {
     var bits: UInt64 = 0
-    switch Int(upsurge_number_scan(start, text.count, &bits)) {
-    case UPSURGE_NUMBER_INTEGER: count(integer: bits, &column)
+    switch Int(upsurge_number_scan(start, count, &bits)) {
+    case UPSURGE_NUMBER_INTEGER: add(integer: bits, &column)
     case UPSURGE_NUMBER_REAL:
       column.realCount += 1
-      if column.respelled == nil { column.respelled = respelled(start, text.count, bits) }
+      if column.respelled == nil { column.respelled = respelled(start, count, bits) }
     default: column.textCount += 1
     }
   }
@@ -141,7 +155,7 @@ package struct ColumnInference: Sendable {
     return String(decoding: UnsafeBufferPointer(start: text, count: min(count, 40)), as: UTF8.self)
   }
 
-  private func count(integer bits: UInt64, _ column: inout Column) {
+  private func add(integer bits: UInt64, _ column: inout Column) {
     column.integerCount += 1
     if !isExactDouble(bits) { column.hasInexactInteger = true }
   }

@@ -18,6 +18,8 @@ struct JSONFault: @unchecked Sendable {
     case keyChanges(hint: Wording)
     /// A value for a BLOB column that cannot be decoded: why, as a sentence.
     case badBlob(Wording)
+    /// A value that does not fit the format of its column.
+    case unfit(ValueProblem)
     case unnameableKey
     /// `NaN` or an infinity where a value was expected.
     case nonFinite(String)
@@ -43,13 +45,16 @@ struct JSONFault: @unchecked Sendable {
   }
 
   /// Whether it is a fault of the value only, which a second value for the column repairs.
-  var isOfValue: Bool { code == .wouldChange || code == .badBlob }
+  var isOfValue: Bool {
+    if case .unfit = kind { true } else { code == .wouldChange || code == .badBlob }
+  }
 
   var code: Reject.Code {
     switch kind {
     case .duplicateKey, .columnCollision: .duplicateKey
     case .wouldChange, .keyChanges: .wouldChange
     case .badBlob: .badBlob
+    case .unfit(let problem): problem.code
     case .notAnObject: .notAnObject
     case .ragged: .ragged
     case .tooManyColumns, .nameTooLong, .tooManyKeys: .tooManyColumns
@@ -74,6 +79,7 @@ struct JSONFault: @unchecked Sendable {
       return
         "the key column \(column ?? "") holds numbers, and the key \(place) is not written as its number is"
     case .badBlob(let reason): return "\(reason) (\(place))"
+    case .unfit(let problem): return problem.reason
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .nonFinite(let word): return "\(word) is no JSON value, found \(place)"
     case .notAnObject(let found): return Wording(found)
@@ -134,9 +140,12 @@ struct JSONFault: @unchecked Sendable {
   var hint: Wording? {
     switch kind {
     case .wouldChange:
-      column.map { "\(.type, "\($0):TEXT".quotedForShell) keeps the spelling; \(.infer, "full") looks at all values first" }
+      column.map {
+        "\(.type, "\($0):TEXT".quotedForShell) keeps the spelling; \(.infer, "full") looks at all values first"
+      }
     case .keyChanges(let hint): hint
     case .badBlob: Self.blobHint
+    case .unfit(let problem): problem.hint
     case .tooManyColumns, .nameTooLong: Self.columnsHint
     case .tooManyKeys: "without \(.flatten) the record can be read"
     case .nonFinite: "\(.jsonNaN, "null") stores NULL for it"

@@ -54,7 +54,8 @@ extension JSONParser {
     let slot = columnNames.slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
-      keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
+      keys.entries[key].affinity =
+        isDecoded(slot) || reader(of: slot) != nil ? Self.decodedAffinity : columns[slot].affinity.rawValue
       // Once, also where a run is resumed after the record that was first.
       if name.isEmpty, leftOut.counted.insert(name).inserted {
         record.pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name)
@@ -161,13 +162,14 @@ extension JSONParser {
       if let mark = columnNames.policy.mark, column.nameKey == mark.nameKey {
         throw markRefusal(of: name, at: position)
       }
-      let target: ColumnTarget
+      var target: ColumnTarget
       switch columnNames.policy.unknown {
       case .add(let spelling):
         target = ColumnTarget(name: column, affinity: new.affinity, spellingPolicy: spelling)
       case .addUntyped: target = ColumnTarget(name: column, affinity: .none, spellingPolicy: .warn)
       case .skip, .refuse: throw refusal(of: name, at: position)
       }
+      if values?.reader(of: target)?.form == .truth, target.affinity == .text { target.affinity = .integer }
       if columns.count >= columnNames.limit {
         throw UpsurgeError(
           .badInput,
@@ -176,6 +178,7 @@ extension JSONParser {
       }
       columnNames.add(column, for: name, slot: columns.count)
       columns.append(target)
+      if let values { readers.append(values.reader(of: target)) }
       unannounced.append(target)
     }
     record.newNames.removeAll()

@@ -131,7 +131,7 @@ extension JSONParser {
       number: recordNumber)
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
-    if record.filledCount < frame.columnCount { batch.hasAbsentCells = true }
+    if record.filledCount + columnCountFilledLater < frame.columnCount { batch.hasAbsentCells = true }
     if record.pendingWarnings.isEmpty && leftOut.isEmpty { return }
     let place = batch.position(of: batch.recordCount - 1, file: file)
     countLeftOutKeys(at: place)

@@ -12,6 +12,7 @@ extension JSONParser {
     } else if !replaceDuplicate(slot, at: token.start) {
       return
     }
+    if !readers.isEmpty, storesRead(token, slot: slot, affinity: affinity, &frame) { return }
     let offset = token.start - frame.base
     let byteCount = token.end - token.start
     var note = ConversionNote.none
@@ -85,7 +86,7 @@ extension JSONParser {
 
   /// Whether a number beyond all doubles is to stay text.
   @inline(__always)
-  private func keepsText(
+  func keepsText(
     _ note: ConversionNote, _ slot: Int, _ text: UnsafePointer<UInt8>, _ byteCount: Int,
     _ cell: UnsafeMutablePointer<Cell>
   ) -> Bool {
@@ -94,7 +95,7 @@ extension JSONParser {
   }
 
   /// What a string says, which became a number: a number would be what it says, a string of a key is a spelling.
-  private func keyNote(
+  func keyNote(
     _ text: UnsafePointer<UInt8>, _ byteCount: Int, _ slot: Int, _ cell: UnsafeMutablePointer<Cell>
   ) -> ConversionNote {
     let column = columns[slot]
@@ -105,7 +106,7 @@ extension JSONParser {
   }
 
   /// What a conversion's note means for the record.
-  private mutating func take(_ note: ConversionNote, slot: Int, at place: UnsafePointer<UInt8>) {
+  mutating func take(_ note: ConversionNote, slot: Int, at place: UnsafePointer<UInt8>) {
     let column = columns[slot]
     switch note {
     case .none: break

@@ -51,6 +51,12 @@ package struct JSONParser: RecordParser, Sendable {
   /// How strings of BLOB columns are decoded; nil: they are stored as text.
   let blobs: BlobDecoding?
   let decodesBlobs: Bool
+  /// The formats of columns; nil where values are what they say.
+  let values: ValueReaders?
+  /// The reader of each slot; empty without formats.
+  var readers: [ValueReader?] = []
+  /// Columns that no key fills, and somebody else does.
+  package var columnCountFilledLater = 0
 
   package internal(set) var columns: [ColumnTarget]
   var columnNames: JSONColumnNames
@@ -88,15 +94,18 @@ package struct JSONParser: RecordParser, Sendable {
   ///   - columns: The columns known so far (the table's, or the sample's), in slot order.
   ///   - blobs: How strings of BLOB columns are decoded.
   ///   - columnLimit: The most columns; a record that needs more is a reject.
+  ///   - values: How values of columns are written.
   package init(
     dialect: JSONDialect, file: String, columns: [ColumnTarget], policy: JSONKeyPolicy,
-    blobs: BlobDecoding? = nil, columnLimit: Int = JSONParser.mostColumns
+    blobs: BlobDecoding? = nil, columnLimit: Int = JSONParser.mostColumns, values: ValueReaders? = nil
   ) {
     self.dialect = dialect
     self.blobs = blobs
     decodesBlobs = blobs != nil
     self.file = file
     self.columns = columns
+    self.values = values
+    if let values { readers = columns.map(values.reader) }
     columnNames = JSONColumnNames(
       of: columns, policy: policy, limit: columnLimit, mapColumn: dialect.mapColumn)
     keys = JSONKeyTable(separatorByteCount: dialect.flattenSeparator?.utf8.count ?? 0)

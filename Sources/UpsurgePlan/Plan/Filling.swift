@@ -71,7 +71,7 @@ extension MergeRule {
   var bearsNull: Bool {
     switch self {
     case .coalesce, .keep, .min, .max: true
-    case .replace, .sum, .expression: false
+    case .replace, .sum, .along, .expression: false
     }
   }
 }

@@ -42,6 +42,8 @@ struct MergeSQL {
     for assignment in plan.assignments where !plan.isKept(assignment.columnIndex, matching: key) {
       try add(assignment.columnIndex, .expression(assignment.expression), flag: nil, to: &update)
     }
+    // Columns that go along with others change no row by themselves.
+    if update.differences.isEmpty { (update.assignments, update.columns) = ([], []) }
     for key in plan.schema.foreignKeys where SQLName.isSame(key.parentTable, plan.schema.name) {
       try setAlong(key, in: &update)
     }
@@ -89,10 +91,13 @@ struct MergeSQL {
       value = "CASE WHEN \(value) IS NULL THEN (\(standard)) ELSE \(value) END"
     }
     let differences =
-      value == unwrapped ? try differences(column, rule, value) : try difference(column, from: value)
+      value == unwrapped || rule == .along
+      ? try differences(column, rule, value) : try difference(column, from: value)
     if let flag {
       value = "CASE WHEN \(flag) THEN \(value) ELSE \(try stored(column)) END"
-      update.differences.append("(\(flag) AND (\(differences.joined(separator: " OR "))))")
+      if !differences.isEmpty {
+        update.differences.append("(\(flag) AND (\(differences.joined(separator: " OR "))))")
+      }
     } else {
       update.differences += differences
     }
@@ -107,7 +112,7 @@ struct MergeSQL {
   private func value(_ column: Int, _ rule: MergeRule) throws(UpsurgeError) -> String {
     let (old, new) = (try stored(column), record(column))
     switch rule {
-    case .replace: return new
+    case .replace, .along: return new
     case .coalesce: return "CASE WHEN \(new) IS NULL THEN \(old) ELSE \(new) END"
     case .keep: return "CASE WHEN \(old) IS NULL THEN \(new) ELSE \(old) END"
     case .min: return "CASE WHEN \(old) IS NULL OR \(new) < \(old) THEN \(new) ELSE \(old) END"
@@ -149,6 +154,7 @@ struct MergeSQL {
     case .coalesce:
       let changes = try difference(column, from: new).joined(separator: " OR ")
       return ["(\(new) IS NOT NULL AND (\(changes)))"]
+    case .along: return []
     // SQLite knows that a NOT NULL column is never NULL: such a condition would take those that count with it.
     case .replace, .keep, .min, .max, .sum, .expression: return try difference(column, from: value)
     }

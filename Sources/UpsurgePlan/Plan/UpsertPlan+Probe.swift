@@ -11,7 +11,7 @@ extension UpsertPlan {
       try check(
         sql, option: "\(.set, name.escapedForTerminal)",
         hint:
-          "a rule is replace, coalesce, keep, min, max, sum, or SQL over excluded.COL and the row's columns",
+          "a rule is replace, coalesce, keep, min, max, sum, along, or SQL over excluded.COL and the row's columns",
         on: connection)
     }
     if let condition = rules.merge.condition {

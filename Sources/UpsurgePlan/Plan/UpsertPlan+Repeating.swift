@@ -8,7 +8,7 @@ extension UpsertPlan {
   package var readsRow: Bool {
     mergeRules.contains { rule in
       switch rule {
-      case .replace, .coalesce, .keep: false
+      case .replace, .coalesce, .keep, .along: false
       case .min, .max, .sum: true
       case .expression(let sql): speaksOfRow(sql)
       }

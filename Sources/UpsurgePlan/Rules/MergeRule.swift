@@ -12,6 +12,8 @@ public enum MergeRule: Sendable, Equatable {
   case max
   /// The sum of both, NULL counting as nothing.
   case sum
+  /// The record's value where the row changes for another reason; by itself it changes no row.
+  case along
   /// SQL over `excluded.column` (the record) and the row's columns: `count + excluded.count`.
   case expression(String)
 }
@@ -21,7 +23,7 @@ extension MergeRule {
   private static let ofAllColumns: [(word: String, rule: MergeRule)] = [
     ("replace", .replace), ("coalesce", .coalesce), ("keep", .keep),
   ]
-  private static let named = ofAllColumns + [("min", .min), ("max", .max), ("sum", .sum)]
+  private static let named = ofAllColumns + [("min", .min), ("max", .max), ("sum", .sum), ("along", .along)]
 
   /// The words of the rules that `--merge` takes.
   package static var wordsOfAllColumns: [String] { ofAllColumns.map(\.word) }

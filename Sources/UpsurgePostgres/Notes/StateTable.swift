@@ -67,9 +67,17 @@ struct StateTable: Sendable {
 
   private var creation: String {
     let columns = notes.columns.map { column in
-      "\(column.name.quotedForPostgres) \(column.kind == .text ? "text" : "bigint")\(column.isRequired ? " NOT NULL" : "")"
+      "\(column.name.quotedForPostgres) \(Self.type(of: column))\(column.isRequired ? " NOT NULL" : "")"
     }
     return "CREATE TABLE \(quotedName) (\(columns.joined(separator: ", ")), PRIMARY KEY (\(Self.list(notes.keyNames))))"
+  }
+
+  private static func type(of column: NoteTable.Column) -> String {
+    switch column.kind {
+    case .text: "text"
+    case .integer: "bigint"
+    case .bytes: "bytea"
+    }
   }
 
   private static func list(_ names: [String]) -> String { names.map(\.quotedForPostgres).joined(separator: ", ") }
@@ -89,6 +97,8 @@ struct StateTable: Sendable {
         switch column.kind {
         case .text: row.text(index).map { .text($0) } ?? .null
         case .integer: row.integer(index).map { .integer($0) } ?? .null
+        // Only who needs them asks for them.
+        case .bytes: .null
         }
       }
     }
@@ -110,7 +120,8 @@ struct StateTable: Sendable {
     switch value {
     case .integer(let number): .integer(number)
     case .text(let text): .text(text)
-    case .null, .real, .blob: .null
+    case .blob(let bytes): .binary(type: PostgresType.bytea, bytes)
+    case .null, .real: .null
     }
   }
 

@@ -55,6 +55,9 @@ package struct NewTable: Sendable, Equatable {
     ] + indexCreations
   }
 
+  /// The name that it has in the end, as statements name it.
+  var quotedName: String { "\(schema.quotedForPostgres).\(name.quotedForPostgres)" }
+
   var ownQuotedName: String { "\(schema.quotedForPostgres).\(ownName.quotedForPostgres)" }
 
   /// Columns of the key are NOT NULL from the beginning: else all rows would be read for that when the key is added.

@@ -6,6 +6,8 @@ import UpsurgeState
 ///
 /// - `raw`: the record as text.
 /// - `raw_bytes`: its bytes where they are no text. They count as long as they stand.
+/// - `count`, `added_at`, `last_at`: in how many deliveries of a snapshot the record was rejected, and when first and last.
+///   `raw_hash` and `delivery` find it again; they are NULL in rows of other loads.
 struct PostgresRejects: Sendable, Equatable {
   let schema: String
 
@@ -21,6 +23,9 @@ struct PostgresRejects: Sendable, Equatable {
       ("byte", "bigint"), ("column", "text"), ("code", "text NOT NULL"), ("reason", "text NOT NULL"),
       ("raw", "text NOT NULL"), ("raw_bytes", "bytea"), ("raw_cut", "boolean NOT NULL DEFAULT false"),
       ("added_at", "timestamptz NOT NULL DEFAULT now()"),
+    ],
+    later: [
+      ("count", "bigint NOT NULL DEFAULT 1"), ("last_at", "timestamptz DEFAULT now()"), ("raw_hash", "bigint"), ("delivery", "text"),
     ])
 
   var quotedName: String { Self.rejects.quotedName(in: schema) }
@@ -59,17 +64,37 @@ struct PostgresRejects: Sendable, Equatable {
     var reject: Reject
     /// As `RejectContext` spells it.
     var context: String
+    /// What finds the row that an earlier delivery has left; nil where each record gets its own row.
+    var hash: Int64?
+  }
+
+  /// Whether records can be counted that one delivery after the other brings: makes the table ready for that. No transaction is open.
+  func prepareCounting(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+    guard case .ours = try Self.rejects.look(in: schema, connection) else { return false }
+    guard try Self.rejects.complete(in: schema, connection) else { return false }
+    let index = "\(schema.quotedForPostgres).upsurge_rejects_raw"
+    let isMissing = try connection.run(
+      "SELECT to_regclass($1) IS NULL AND pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass($2)",
+      [.text(index), .text(quotedName)]
+    ).first?.flag(0)
+    if isMissing == true {
+      try connection.run("CREATE INDEX IF NOT EXISTS upsurge_rejects_raw ON \(quotedName) (raw_hash) WHERE raw_hash IS NOT NULL")
+    }
+    return true
   }
 
   /// Keeps records; part of the transaction that rejects them.
-  /// - Parameter table: where they were to go.
+  /// - Parameters:
+  ///   - table: where they were to go.
+  ///   - delivery: distinguishes the delivery from others, where records are counted; else nil.
   func write(
-    _ entries: [Entry], of table: String, _ text: ServerText, _ connection: PostgresConnection
+    _ entries: [Entry], of table: String, delivery: String?, _ text: ServerText, _ connection: PostgresConnection
   ) throws(PostgresFailure) {
     if entries.isEmpty { return }
+    if delivery != nil { try connection.run(Self.waitingCreation) }
     var ids: [String: Int64] = [:]
     var rows = CopyText()
-    for entry in entries {
+    for (number, entry) in entries.enumerated() {
       let reject = entry.reject
       let known = ids[entry.context]
       let id = if let known { known } else { try self.id(of: text.json(entry.context), connection) }
@@ -85,13 +110,14 @@ struct PostgresRejects: Sendable, Equatable {
       rows.add(raw ?? text.shown(String(decoding: reject.raw, as: UTF8.self)))
       rows.add(bytea: raw == nil ? reject.raw : nil)
       rows.add(reject.isRawCut ? "t" : "f")
+      if delivery != nil {
+        rows.add(String(entry.hash ?? 0))
+        rows.add(String(number))
+      }
       rows.endRow()
     }
-    _ = try connection.beginCopy(
-      """
-      COPY \(quotedName) ("table", context, file, record, line, byte, "column", code, reason, raw, raw_bytes, raw_cut)
-      FROM STDIN
-      """)
+    let place = delivery == nil ? quotedName : "pg_temp.\(Self.waiting)"
+    _ = try connection.beginCopy("COPY \(place) (\(Self.kept)\(delivery == nil ? "" : ", raw_hash, number")) FROM STDIN")
     do throws(PostgresFailure) {
       try rows.bytes.withUnsafeBufferPointer { (bytes) throws(PostgresFailure) in
         try connection.put(UnsafeRawBufferPointer(bytes))
@@ -101,6 +127,38 @@ struct PostgresRejects: Sendable, Equatable {
       throw error
     }
     _ = try connection.endCopy()
+    if let delivery { try count(of: text.shown(table), delivery, connection) }
+  }
+
+  private static let kept = "\"table\", context, file, record, line, byte, \"column\", code, reason, raw, raw_bytes, raw_cut"
+  /// Records wait here, until it is known which of them have a row.
+  private static let waiting = "upsurge_bad"
+  private static let waitingCreation = """
+    CREATE TEMPORARY TABLE \(waiting) ("table" text, context bigint, file text, record bigint, line bigint, byte bigint, "column" text,
+      code text, reason text, raw text, raw_bytes bytea, raw_cut boolean, raw_hash bigint, number bigint) ON COMMIT DROP
+    """
+
+  /// Counts the records that wait in the rows that earlier deliveries have left, and gives the others rows of their own. Within one
+  /// delivery each record has its own row, so that two equal lines are two rows, each night the same two.
+  private func count(of table: String, _ delivery: String, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let same = "PARTITION BY raw_hash, raw, raw_bytes, raw_cut"
+    let bad = "pg_temp.\(Self.waiting)"
+    try connection.run(
+      """
+      WITH new AS (SELECT *, row_number() OVER (\(same) ORDER BY number) AS nth FROM \(bad)), old AS (
+        SELECT id, raw_hash, raw, raw_bytes, raw_cut, row_number() OVER (\(same) ORDER BY id) AS nth FROM \(quotedName)
+        WHERE "table" = $1 AND raw_hash IN (SELECT raw_hash FROM \(bad)) AND delivery IS DISTINCT FROM $2
+      ), counted AS (
+        UPDATE \(quotedName) AS r SET count = r.count + 1, last_at = now(), delivery = $2, context = n.context, file = n.file,
+          record = n.record, line = n.line, byte = n.byte, "column" = n."column", code = n.code, reason = n.reason
+        FROM old AS o JOIN new AS n ON n.raw_hash = o.raw_hash AND n.raw = o.raw AND n.raw_bytes IS NOT DISTINCT FROM o.raw_bytes
+          AND n.raw_cut = o.raw_cut AND n.nth = o.nth
+        WHERE r.id = o.id RETURNING n.number
+      )
+      INSERT INTO \(quotedName) (\(Self.kept), raw_hash, delivery) SELECT \(Self.kept), raw_hash, $2 FROM new
+      WHERE number NOT IN (SELECT number FROM counted) ORDER BY number
+      """, [.text(table), .text(delivery)])
+    try connection.run("DROP TABLE \(bad)")
   }
 
   /// The id of a context. It is locked until the transaction ends, so that no replay takes it for one that nobody needs.

@@ -16,6 +16,8 @@ struct ServerLayout: Sendable {
   private let table: OwnTable
   private let purpose: Wording
   private let columns: [String]
+  /// Columns that tables of earlier versions lack, with what CREATE TABLE says of them.
+  private let later: [(name: String, definition: String)]
   private let body: String
   private static let number = 1
   private static let mark = "upsurge layout "
@@ -23,10 +25,14 @@ struct ServerLayout: Sendable {
   /// - Parameters:
   ///   - purpose: what is kept in the table, for messages.
   ///   - columns: their names and what CREATE TABLE says of them.
-  init(_ table: OwnTable, purpose: Wording, columns: [(name: String, definition: String)]) {
-    (self.table, self.purpose) = (table, purpose)
+  ///   - later: those that tables of earlier versions lack.
+  init(
+    _ table: OwnTable, purpose: Wording, columns: [(name: String, definition: String)],
+    later: [(name: String, definition: String)] = []
+  ) {
+    (self.table, self.purpose, self.later) = (table, purpose, later)
     self.columns = columns.map(\.name)
-    body = columns.map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")
+    body = (columns + later).map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")
   }
 
   func quotedName(in schema: String) -> String {
@@ -67,6 +73,25 @@ struct ServerLayout: Sendable {
       // Two that make it at once: one of them fails in the catalogue, and finds it.
       guard error.sqlState == "23505" || error.sqlState == "42P07" else { throw error }
     }
+  }
+
+  /// Adds the columns that tables of earlier versions lack, where the table is this user's.
+  /// - Returns: whether it has all of them then, and the user may read and change its rows.
+  func complete(in schema: String, _ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+    let name = quotedName(in: schema)
+    let row = try connection.run(
+      """
+      SELECT (SELECT count(*) FROM pg_attribute WHERE attrelid = c.oid AND attname = ANY ($2::text[]) AND NOT attisdropped),
+        has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE'), pg_has_role(c.relowner, 'USAGE')
+      FROM pg_class AS c WHERE c.oid = to_regclass($1)
+      """, [.text(name), .text("{\(later.map(\.name).joined(separator: ","))}")]
+    ).first
+    guard let row, row.flag(1) == true else { return false }
+    if row.integer(0) == Int64(later.count) { return true }
+    if row.flag(2) != true { return false }
+    let additions = later.map { "ADD COLUMN IF NOT EXISTS \($0.name.quotedForPostgres) \($0.definition)" }
+    try connection.run("ALTER TABLE \(name) \(additions.joined(separator: ", "))")
+    return true
   }
 
   /// A table of that name which may be read.

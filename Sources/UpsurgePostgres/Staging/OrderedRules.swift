@@ -4,6 +4,8 @@ package struct OrderedRules: Sendable, Equatable {
   package enum Change: Sendable, Equatable {
     /// What the record says.
     case replace
+    /// What the record says, where another column is to become another value.
+    case along
     /// What SQL says, where a name is the row's and `excluded.NAME` the record's, as in SQLite.
     case expression(String)
   }

@@ -97,14 +97,14 @@ extension RecordShape {
 
   func newValue(_ column: PostgresColumn, row: String, record: String) -> String {
     switch rules.changes[column.name] ?? .replace {
-    case .replace: "\(record).\(column.name.quotedForPostgres)"
+    case .replace, .along: "\(record).\(column.name.quotedForPostgres)"
     case .expression(let sql): scoped(sql, row: row, record: record)
     }
   }
 
   /// Whether a row is to be changed: something would be another value, and the condition holds.
   func differs(row: String, record: String) -> String {
-    let changed = changedColumns
+    let changed = changedColumns.filter { rules.changes[$0.name] != .along }
     guard !changed.isEmpty else { return "false" }
     let old = changed.map { comparable($0, "\(row).\($0.name.quotedForPostgres)") }
     let new = changed.map { comparable($0, newValue($0, row: row, record: record)) }

@@ -6,6 +6,8 @@ import UpsurgeState
 struct KeptRecords {
   let file: RejectFile?
   let table: PostgresRejects?
+  /// Whether records are counted that one delivery after the other brings.
+  let countsDeliveries: Bool
   /// Where the earlier part of the run has left off.
   let earlierPosition: RunPosition
 
@@ -17,6 +19,7 @@ struct KeptRecords {
       for: context.job.table, beside: store.openWork, contexts: context.contexts,
       sourceNames: context.sourceNames, resumed: resumed, note: context.note)
     table = try store.rejects(beside: target.name)
+    countsDeliveries = try table.map { (table) throws(UpsurgeError) in try store.countsDeliveries(in: table) } ?? false
     earlierPosition = resumed?.position ?? RunPosition()
   }
 

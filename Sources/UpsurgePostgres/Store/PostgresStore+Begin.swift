@@ -125,7 +125,7 @@ extension PostgresStore {
     return PostgresRuns.NewRun(
       table: input.runJob.table, job: RunText.encode(input.runJob),
       files: RunText.encode(input.beginning.files.all),
-      owner: context.owner.text, startedAt: Self.now, position: RunText.encode(position),
+      owner: context.owner.text, startedAt: context.startedAt, position: RunText.encode(position),
       progress: RunText.encode(RunProgress()))
   }
 
@@ -170,7 +170,9 @@ extension PostgresStore {
 
   /// What removes what a snapshot no longer has; nil where the records are none.
   /// - Throws: `usage` for a table that cannot be swept.
-  func snapshotSweep(of table: TargetTable, _ context: StoreContext) throws(UpsurgeError) -> SnapshotSweep? {
+  func snapshotSweep(
+    of table: TargetTable, _ source: PreparedSource, _ context: StoreContext
+  ) throws(UpsurgeError) -> SnapshotSweep? {
     guard let rules = job.options.delivery.rules.snapshot else { return nil }
     let isTrial = job.options.output.dryRun != nil
     let target = try sweepTarget(table, rules)
@@ -179,8 +181,9 @@ extension PostgresStore {
     if !isTrial {
       try session.asking { (connection) throws(PostgresFailure) in try notes.make(connection) }
     }
+    let chunks = try target.flatMap { (target) throws(UpsurgeError) in try chunkMemory(of: table, target, source, context) }
     return SnapshotSweep(
-      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, contentHash: context.deliveryHash
+      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, chunks: chunks, contentHash: context.deliveryHash
     ) { [session, lockTimeout] (body) throws(PostgresFailure) in
       let looking = try PostgresConnection(to: session.target, cancellation: session.cancellation)
       // A lock of our own transaction would be waited for in vain.
@@ -335,14 +338,5 @@ extension PostgresStore {
           + "(\(table.key.words.escapedForTerminal))",
         hint: "remove the double rows first, or name columns that tell them apart")
     }
-  }
-
-  private static var now: String {
-    var seconds = time(nil)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -103,6 +103,15 @@ extension PostgresStore: MirrorShelf {
     }
   }
 
+  func tableMark(of table: String) throws(UpsurgeError) -> String? {
+    guard let found = try catalogued(table), !found.isUnlogged else { return nil }
+    guard capabilities.family == .postgreSQL else { return "" }
+    return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
+      // Rows that are nowhere here have no file.
+      try StoredRows.table(found.quotedName, connection) ?? "\(found.oid)"
+    }
+  }
+
   func count(rowsOf table: String, where scope: String?) throws(UpsurgeError) -> UInt64 {
     guard let found = try catalogued(table) else { return 0 }
     try checkStored(scope: scope, of: found)

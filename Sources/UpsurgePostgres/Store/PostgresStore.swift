@@ -83,6 +83,14 @@ final class PostgresStore: Store {
     return rejects
   }
 
+  /// Whether records that one delivery of a snapshot after the other rejects are counted in one row, as far as the user may do that.
+  func countsDeliveries(in rejects: PostgresRejects) throws(UpsurgeError) -> Bool {
+    guard options.delivery.rules.snapshot != nil, options.output.dryRun == nil, capabilities.family == .postgreSQL,
+      capabilities.hasTemporaryTables
+    else { return false }
+    return try session.asking { (connection) throws(PostgresFailure) in try rejects.prepareCounting(connection) }
+  }
+
   /// The table of runs beside a table.
   func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: stateSchema(beside: table)) }
 

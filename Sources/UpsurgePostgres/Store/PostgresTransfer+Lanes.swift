@@ -163,7 +163,8 @@ extension PostgresTransfer {
         throw transactions.refuse(error)
       }
       let text = ServerText(encoding: store.capabilities.encoding)
-      try kept.table?.write(entries, of: table.lookupName, text, connection)
+      let delivery = kept.countsDeliveries ? transactions.delivery : nil
+      try kept.table?.write(entries, of: table.lookupName, delivery: delivery, text, connection)
       var state = state(
         stands.position, stands.ledger, stands.rejectsByReason, stands.place, stands.hasMetTombstone)
       state.position.lanes?.seal += 1

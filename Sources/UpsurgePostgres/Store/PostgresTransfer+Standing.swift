@@ -3,7 +3,7 @@ import UpsurgeRecords
 import UpsurgeState
 
 extension PostgresTransfer {
-  /// What cannot be read twice cannot be gone on with.
+  /// A run resumes only where all that it has read can be read again.
   var isResumable: Bool {
     guard transactions.keepsRun, committedLedger.read > 0 else { return false }
     return files.canReadAgain(upTo: last?.sourceIndex ?? 0)

@@ -46,7 +46,7 @@ final class PostgresTransfer: StoreTransfer {
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     // Judged before the run is written down: a run that never begins leaves no row.
-    snapshot = try store.snapshotSweep(of: table, context)
+    snapshot = try store.snapshotSweep(of: table, beginning.source, context)
     let laneCount = try store.laneCount(of: table, beginning, context)
     transactions = try store.transactions(for: &table, input, beginning, context, laneCount: laneCount)
     lanes = try store.lanes(of: table, transactions, beginning, laneCount)
@@ -143,6 +143,7 @@ final class PostgresTransfer: StoreTransfer {
     place.prove(batch, recordCount: batch.recordCount)
     place.allWarnings.merge(batch.warnings)
     inputPlace = place
+    try storeChunks()
   }
 
   /// Stores a part of a batch.
@@ -234,8 +235,12 @@ final class PostgresTransfer: StoreTransfer {
     if let file = kept.file {
       try file.write(reject)
     } else if kept.table != nil {
-      let text = context.contexts.text(of: reject.position.file) ?? ""
-      entries.append(PostgresRejects.Entry(reject: reject, context: text))
+      let contexts = context.contexts
+      var entry = PostgresRejects.Entry(reject: reject, context: contexts.text(of: reject.position.file) ?? "")
+      if kept.countsDeliveries {
+        entry.hash = RejectDeliveries.hash(reject, owner: "", contexts.identity(of: reject.position.file))
+      }
+      entries.append(entry)
     }
   }
 
@@ -277,7 +282,9 @@ final class PostgresTransfer: StoreTransfer {
       try checkRows(connection)
       if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
       try lanes?.remove(connection)
-      return try batches.finishNewTable(connection)
+      let ending = try batches.finishNewTable(connection)
+      if ending == .complete { try snapshot?.remember(ledger, connection) }
+      return ending
     }
     if ending == .keyComesTwice {
       mustBeginAgain = true
@@ -291,6 +298,11 @@ final class PostgresTransfer: StoreTransfer {
   private func endState() -> RunState {
     let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
     return state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
+  }
+
+  func countSkipped() {
+    ledger.read += skippedRecordCount
+    ledger.unchanged += skippedRecordCount
   }
 
   func rollback() {
@@ -310,8 +322,10 @@ final class PostgresTransfer: StoreTransfer {
     summary.guardRefusal = snapshot?.refusal
     summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
     summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
+    summary.acceptance.isHeldByReferences = snapshot?.isHeldByReferences ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
+    if skippedRecordCount > 0 { summary.metrics.settings.append(("skipped_records", skippedRecordCount)) }
   }
 
   var ending: RunEnding? { transactions.ending }

@@ -77,6 +77,7 @@ struct RecordPlan {
     if let mark { changes[mark.column] = .expression("(\(mark.mark.kept))") }
     for name in names {
       let own = merge.columns.first { SQLName.isSame($0.key, name) }?.value
+      if own == .along { changes[name] = .along }
       if let sql = Self.sql(own ?? merge.rule, name) { changes[name] = .expression(sql) }
     }
     let own = Set(names)
@@ -104,7 +105,7 @@ struct RecordPlan {
   private static func sql(_ rule: MergeRule, _ name: String) -> String? {
     let (row, record) = (name.quotedForPostgres, "excluded.\(name.quotedForPostgres)")
     switch rule {
-    case .replace: return nil
+    case .replace, .along: return nil
     case .coalesce: return "coalesce(\(record), \(row))"
     case .keep: return "coalesce(\(row), \(record))"
     case .min: return "least(\(row), \(record))"

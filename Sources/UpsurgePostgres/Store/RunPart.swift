@@ -37,7 +37,7 @@ struct RunPart {
     (ledger, rejectsByReason, firstRejects) = (
       transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
     )
-    try transfer.snapshot?.begin(connection)
+    try transfer.snapshot?.begin(connection) { transfer.transactions.refuse($0) }
     let outcome = try storeRecords(of: batch, on: connection)
     nextRecord = outcome.next ?? part.records.upperBound
     ledger += outcome.ledger
@@ -52,7 +52,8 @@ struct RunPart {
     }
     if transfer.options.output.dryRun == nil {
       let text = ServerText(encoding: transfer.store.capabilities.encoding)
-      try transfer.kept.table?.write(entries, of: transfer.table.lookupName, text, connection)
+      let delivery = transfer.kept.countsDeliveries ? transfer.transactions.delivery : nil
+      try transfer.kept.table?.write(entries, of: transfer.table.lookupName, delivery: delivery, text, connection)
     }
     try transfer.snapshot?.note(
       batch, part.records.lowerBound..<nextRecord, outcome.rejected,

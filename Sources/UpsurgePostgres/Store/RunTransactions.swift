@@ -26,6 +26,8 @@ class RunTransactions {
   var mayStand: Bool { false }
   /// What is left to do when the ledger was seen.
   var ending: RunEnding? { nil }
+  /// Distinguishes the delivery of this run from others, also where a later process goes on with it; nil for a trial.
+  var delivery: String? { nil }
 
   /// Stores a part of the run.
   /// - Parameter body: stores it, and says where the run stands then. It may be called again, when nothing of its call before stands.
@@ -134,6 +136,7 @@ final class PartTransactions: RunTransactions {
   }
 
   override var keepsRun: Bool { true }
+  override var delivery: String? { "\(run)" }
   override var commitsParts: Bool { true }
   override var mayStand: Bool { lastCommit.isOpen }
   override var ending: RunEnding? {
@@ -240,6 +243,8 @@ final class WholeTransaction: RunTransactions {
   }
 
   override var isOpen: Bool { connection != nil }
+
+  override var delivery: String? { run.map { "\($0.number)" } }
 
   override var mayStand: Bool { isOutcomeUnknown }
 

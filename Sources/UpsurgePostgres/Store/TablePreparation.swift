@@ -138,7 +138,9 @@ struct TablePreparation {
       let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
       return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
     }
-    for column in definition.columns.dropFirst(stored.count) { columns.append(NewTable.Column(column.name, "text")) }
+    for column in definition.columns.dropFirst(stored.count) {
+      columns.append(NewTable.Column(column.name, "text"))
+    }
     let making = NewTable(
       schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
       indexes: options.indexes.wanted.map { NewTable.Index($0) })
@@ -209,6 +211,7 @@ struct TablePreparation {
         name: column.name, affinity: Self.affinity(of: column.definition),
         spellingPolicy: isKey ? .newKey : .reject,
         isBlob: column.definition.hasPrefix("bytea"))
+      target.isDecimal = Self.isDecimal(column.definition)
       target.reportsSpelling = target.affinity.isNumeric && guessed.contains(column.name)
       return target
     }
@@ -239,6 +242,12 @@ struct TablePreparation {
     if column.isNotNull { type += " NOT NULL" }
     if let value = column.defaultValue { type += " DEFAULT '\(value.replacing("'", with: "''"))'" }
     return NewTable.Column(column.name, type)
+  }
+
+  /// Whether a type of numbers keeps digits as they are written.
+  private static func isDecimal(_ definition: String) -> Bool {
+    let type = definition.lowercased()
+    return !type.contains("[") && ["numeric", "decimal"].contains(String(type.prefix { $0.isLetter }))
   }
 
   private static func affinity(of definition: String) -> Affinity {

@@ -109,6 +109,7 @@ extension PostgresColumn {
       name: name, affinity: affinity, spellingPolicy: isKey ? .key : .warn,
       isBlob: BinaryColumn(self).form == .bytea)
     target.keepsOutOfRange = affinity == .real
+    target.isDecimal = [.numeric, .float4].contains(BinaryColumn(self).form)
     target.readsInfinity = BinaryColumn(self).form == .numeric
     return target
   }

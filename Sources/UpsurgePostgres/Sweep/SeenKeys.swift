@@ -5,6 +5,8 @@ import UpsurgeRecords
 /// the rows. There the server's own `=` finds the rows, so collations, scales of numbers and types of others mean what they mean to it.
 struct SeenKeys: ~Copyable {
   private let rows: SweptRows
+  /// Where they are beside the rows.
+  private let table: KeyTable
   private var encoded: EncodedRows
   private var numbers: SeenNumbers?
 
@@ -16,13 +18,13 @@ struct SeenKeys: ~Copyable {
   ///   - shape: the key's columns of records.
   ///   - slots: the slot of each of them.
   ///   - numbers: notes keys on this side; nil where SQL asks for them, or they are not numbers.
-  init(_ rows: SweptRows, _ shape: RecordShape, slots: [Int], numbers: SeenNumbers?) {
-    (self.rows, self.numbers) = (rows, numbers)
+  init(_ rows: SweptRows, _ shape: RecordShape, slots: [Int], numbers: SeenNumbers?, in table: KeyTable = .seen) {
+    (self.rows, self.table, self.numbers) = (rows, table, numbers)
     encoded = EncodedRows(shape, slots: slots)
   }
 
   func make(_ connection: PostgresConnection) throws(PostgresFailure) {
-    if numbers == nil { try connection.run(KeyTable.seen.creation(for: rows)) }
+    if numbers == nil { try connection.run(table.creation(for: rows)) }
   }
 
   /// The keys, as long as they are on this side; nil where they are in the table.
@@ -33,7 +35,7 @@ struct SeenKeys: ~Copyable {
     guard let numbers else { return }
     self.numbers = nil
     try make(connection)
-    _ = try connection.beginCopy(KeyTable.seen.copy)
+    _ = try connection.beginCopy(table.copy)
     try numbers.send(connection)
   }
 
@@ -81,7 +83,7 @@ struct SeenKeys: ~Copyable {
     if zip(columns, encoded.shape.binaryColumns).contains(where: { $0.isDomain || $1.form == .castText }) {
       return try addTexts(part, connection)
     }
-    _ = try connection.beginCopy(KeyTable.seen.copy)
+    _ = try connection.beginCopy(table.copy)
     try send(part, connection)
   }
 
@@ -97,7 +99,7 @@ struct SeenKeys: ~Copyable {
         + " COPY \(texts) FROM STDIN (FORMAT binary)")
     try send(part, connection)
     try connection.run(
-      "INSERT INTO \(KeyTable.seen.quotedName) SELECT \(shape.rawValues("s")) FROM \(texts) AS s; DROP TABLE \(texts)")
+      "INSERT INTO \(table.quotedName) SELECT \(shape.rawValues("s")) FROM \(texts) AS s; DROP TABLE \(texts)")
   }
 
   private func send(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) {

@@ -12,31 +12,37 @@ import UpsurgeStorage
 final class SnapshotSweep {
   let rules: SnapshotRules
   /// nil where nothing is swept.
-  private let target: SweepTarget?
+  let target: SweepTarget?
   private let notes: AcceptanceNotes
-  private let isTrial: Bool
+  let isTrial: Bool
   /// What keys may take on this side.
   private let memory: SeenMemory
   /// What distinguishes the delivery's bytes from those of others, once all were read.
   private let contentHash: () -> UInt64?
   /// Calls with a connection that sees the last commit; throws where no server can be reached.
-  private let looking: LookingBody
-  private var seen: SeenKeys?
-  private var before: RowCounts?
-  private var holdsUnaccepted = false
+  let looking: LookingBody
+  /// What is known of the delivery in parts; nil where nothing is, and nothing is remembered.
+  let chunks: ChunkMemory?
+  var seen: SeenKeys?
+  private(set) var before: RowCounts?
+  private(set) var holdsUnaccepted = false
   /// Records of which nobody knows which row they are about.
-  private var unreadableCount: UInt64 = 0
+  private(set) var unreadableCount: UInt64 = 0
 
   /// Rows that have gone, or were marked.
   private(set) var sweptCount: UInt64 = 0
+  /// Rows whose mark was taken back beside their records.
+  private(set) var revivedCount = 0
   /// Why nothing was swept.
   private(set) var refusal: UpsurgeError?
+  /// Whether rows of other tables refer to rows that were to go.
+  private(set) var isHeldByReferences = false
   private(set) var verdict = DeliveryJudgement.Verdict()
 
   typealias LookingBody = ((PostgresConnection) throws(PostgresFailure) -> Void) throws(PostgresFailure) -> Void
 
   /// Rows before the first record.
-  private struct RowCounts {
+  struct RowCounts {
     /// All of the table.
     var all: Int64
     /// The feed's that are not marked as gone.
@@ -52,20 +58,24 @@ final class SnapshotSweep {
   ///   - looking: calls with a separate connection.
   init(
     _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool, memory: SeenMemory,
-    contentHash: @escaping () -> UInt64?, looking: @escaping LookingBody
+    chunks: ChunkMemory?, contentHash: @escaping () -> UInt64?, looking: @escaping LookingBody
   ) {
-    (self.rules, self.target, self.notes, self.isTrial) = (rules, target, notes, isTrial)
+    (self.rules, self.target, self.notes, self.isTrial, self.chunks) = (rules, target, notes, isTrial, chunks)
     (self.memory, self.contentHash, self.looking) = (memory, contentHash, looking)
   }
 
   /// Whether the table is one that the delivery itself makes.
-  private var isNewTable: Bool { target?.keys == nil }
+  var isNewTable: Bool { target?.keys == nil }
 
   // MARK: - Records
 
   /// Looks at the rows before the first record; does nothing when it is called again.
-  func begin(_ connection: PostgresConnection) throws(PostgresFailure) {
+  /// - Parameter refuse: makes a failure of an error of ours, with which the transaction ends.
+  func begin(
+    _ connection: PostgresConnection, refuse: (UpsurgeError) -> PostgresFailure
+  ) throws(PostgresFailure) {
     guard let target, before == nil else { return }
+    guard try chunks?.begin(connection) ?? true else { throw refuse(chunks!.giveUp()) }
     if isNewTable {
       before = RowCounts(all: 0, live: 0, accepted: 0, outside: 0)
       return
@@ -82,6 +92,10 @@ final class SnapshotSweep {
     let counts = RowCounts(
       all: row?.integer(0) ?? 0, live: row?.integer(1) ?? 0, accepted: row?.integer(2) ?? 0, outside: row?.integer(3) ?? 0)
     before = counts
+    if let chunks {
+      let isTrue = try chunks.look(at: rows, count: counts.all - counts.outside, connection)
+      if !isTrue || holdsUnaccepted && chunks.isUsed { throw refuse(chunks.giveUp()) }
+    }
     guard let keys = target.keys, rules.scope != nil || (rows.mark == nil ? counts.live : counts.all) > 0 else { return }
     // A scope, a mark and rows that nobody has accepted are asked for by SQL.
     let isPlain = rules.scope == nil && rows.mark == nil && !holdsUnaccepted
@@ -128,7 +142,7 @@ final class SnapshotSweep {
   func end(
     _ ledger: Ledger, _ connection: PostgresConnection, refuse: (UpsurgeError) -> PostgresFailure
   ) throws(PostgresFailure) {
-    (sweptCount, refusal) = (0, nil)
+    (sweptCount, revivedCount, refusal, isHeldByReferences) = (0, 0, nil, false)
     guard let target else {
       try judge(
         SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
@@ -136,10 +150,10 @@ final class SnapshotSweep {
       if refusal == nil { try accept(connection) }
       return
     }
-    try begin(connection)
+    try begin(connection, refuse: refuse)
     let isThere = !isNewTable || ledger.inserted > 0
     if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
-    let gone = try gather(target, ledger, connection)
+    let gone = try gather(target, ledger, connection, refuse: refuse)
     let facts = SnapshotFacts(
       readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
       unseenCount: gone.accepted)
@@ -189,8 +203,12 @@ final class SnapshotSweep {
 
   /// Puts the keys of rows that no record was about into a temporary table.
   private func gather(
-    _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection
+    _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection, refuse: (UpsurgeError) -> PostgresFailure
   ) throws(PostgresFailure) -> (all: UInt64, accepted: UInt64) {
+    if let chunks, chunks.skippedRecordCount > 0 {
+      guard let count = try gather(leftBy: chunks, target, connection) else { throw refuse(chunks.giveUp()) }
+      return (count, count)
+    }
     guard seen != nil, before?.live != 0 else { return (0, 0) }
     let rows = target.rows
     let numbers = seen!.onThisSide()
@@ -252,7 +270,8 @@ final class SnapshotSweep {
       }
       if let mark = rows.mark {
         let condition = "(\(rows.isInScope)) AND NOT \(mark.isThere) AND \(rows.isIn(.seen))"
-        try connection.run("UPDATE \(rows.table) SET \(mark.name) = \(mark.there) WHERE \(condition)", [])
+        let sql = "UPDATE \(rows.table) SET \(mark.name) = \(mark.there) WHERE \(condition)"
+        revivedCount = try connection.run(sql, []).affectedCount
       }
       // What waits for the end of the transaction is told now.
       try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
@@ -310,8 +329,9 @@ final class SnapshotSweep {
         """
       children = try connection.run(sql, []).rows.compactMap { $0.text(0) }
     }
+    isHeldByReferences = !children.isEmpty
     return .nothingSwept(
-      from: target.name, children: children, isOnServer: true, because: failure?.asError(on: connection.target))
+      from: target.name, children: children, because: failure?.asError(on: connection.target))
   }
 
   // MARK: - Rows that are not accepted

@@ -13,6 +13,8 @@ struct SweepTarget {
   let isReferredToByItself: Bool
   /// The OID of the table; nil of one that the run makes.
   let oid: UInt32?
+  /// The name that a table which the run makes has in the end, quoted; nil of one that is there.
+  let finalName: String?
 }
 
 extension SweepTarget {
@@ -49,7 +51,7 @@ extension SweepTarget {
       if case .foreignKey(_, isOwnTable: true) = constraint.kind { return true }
       return false
     }
-    oid = table.oid
+    (oid, finalName) = (table.oid, nil)
   }
 
   /// - Parameter table: nil where the run makes it.
@@ -89,6 +91,6 @@ extension SweepTarget {
       collations: columns.map { _ in "" }, scope: rules.scope, mark: nil)
     keys = nil
     isReferredToByItself = false
-    oid = nil
+    (oid, finalName) = (nil, making.quotedName)
   }
 }

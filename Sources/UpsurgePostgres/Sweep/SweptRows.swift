@@ -15,6 +15,11 @@ struct SweptRows: Sendable {
   let scope: String?
   let mark: RowMark?
 
+  /// These rows, where the table has got another name since; quoted.
+  func named(_ name: String) -> SweptRows {
+    SweptRows(quotedName: name, alias: alias, key: key, collations: collations, scope: scope, mark: mark)
+  }
+
   /// `FROM` takes it.
   var table: String { "\(quotedName) AS \(alias)" }
 
@@ -68,6 +73,9 @@ struct KeyTable: Sendable {
   static let gone = KeyTable(name: "upsurge_gone")
   /// The rows that the last commit has.
   static let before = KeyTable(name: "upsurge_before")
+
+  /// The keys of parts that the last delivery had, and this one has not.
+  static let left = KeyTable(name: "upsurge_left")
 
   let name: String
 

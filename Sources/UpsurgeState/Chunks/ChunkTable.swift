@@ -103,4 +103,11 @@ package struct ChunkManifest: Sendable {
   package var details: String
   package var recordCount: UInt64
   package var chunks: [SnapshotChunk] = []
+
+  package init(
+    fingerprint: String, details: String, recordCount: UInt64, chunks: [SnapshotChunk] = []
+  ) {
+    (self.fingerprint, self.details, self.recordCount) = (fingerprint, details, recordCount)
+    self.chunks = chunks
+  }
 }

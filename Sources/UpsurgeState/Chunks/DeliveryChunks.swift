@@ -131,7 +131,7 @@ package final class DeliveryChunks: Sendable {
   }
 
   /// The new chunks that were not taken yet.
-  func takeMade() -> [Made] {
+  package func takeMade() -> [Made] {
     state.withLock { state in
       let made = state.waiting
       state.waiting = []

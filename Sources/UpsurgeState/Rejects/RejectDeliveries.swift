@@ -74,7 +74,12 @@ package final class RejectDeliveries {
   }
 
   /// What finds the row of a record: a hash of its bytes, its feed and the way to read it.
-  func hash(_ reject: Reject, _ identity: UInt64) -> Int64 {
+  func hash(_ reject: Reject, _ identity: UInt64) -> Int64 { Self.hash(reject, owner: owner, identity) }
+
+  /// - Parameters:
+  ///   - owner: the feed's name; empty without one.
+  ///   - identity: a hash of what decides how raw bytes are read.
+  package static func hash(_ reject: Reject, owner: String, _ identity: UInt64) -> Int64 {
     let raw = reject.raw.withUnsafeBytes { ContentHash.hash($0) }
     let name = Array(owner.utf8).withUnsafeBytes { ContentHash.hash($0) }
     return Int64(bitPattern: withUnsafeBytes(of: (raw, name, identity)) { ContentHash.hash($0) })

@@ -8,7 +8,7 @@ extension UpsurgeError {
   ///   - isOnServer: whether a server holds them, where one job does not mirror tables that refer to each other.
   ///   - error: what the store has said.
   package static func nothingSwept(
-    from table: String, children: [String], isOnServer: Bool = false, because error: UpsurgeError?
+    from table: String, children: [String], because error: UpsurgeError?
   ) -> UpsurgeError {
     let names = children.joined(separator: ", ").escapedForTerminal
     let cause =
@@ -17,10 +17,8 @@ extension UpsurgeError {
       .guardRefused, "nothing is swept from table \(table.escapedForTerminal): \(cause)",
       hint: children.isEmpty
         ? "look at the triggers and constraints of the table"
-        : isOnServer
-          ? "delete or change those rows of \(names); or sweep first what refers to the table, by \(.table, "NAME"); then run the job again"
-          : "delete or change those rows of \(names), or mirror that table in the same job, so that they go first; then run the "
-            + "job again",
+        : "delete or change those rows of \(names), or mirror that table in the same job, so that they go first; then run the "
+          + "job again",
       underlyingCode: error?.underlyingCode)
   }
 

@@ -63,7 +63,7 @@ final class RowWalk {
     guard let key = plan.walkKey, let rowidName = plan.schema.rowidName,
       try connection.text("PRAGMA encoding") == "UTF-8", try connection.isInFile(table: plan.schema.name)
     else { return nil }
-    let slots = plan.slots.filter(\.isKey).reversed() + plan.slots.filter { !$0.isKey }
+    let slots = plan.slots.filter(\.isKey).reversed() + plan.slots.filter { !$0.isKey && $0.rule != .along }
     let terms = try plan.schema.terms(slots.map(\.columnIndex))
     let table = try SQLName.quote(plan.schema.name)
     rows = try connection.prepare(

@@ -124,7 +124,7 @@ extension HintTable {
       "schema: a rule for the key", ["leave out …; a record with another key is about another row"], "id,a\n1,y\n",
       ["--set", "id=max"], setup: table, exit: 64, [.leaveOut(["--set", "id=max"]), .again], rows: ["1|'y'"]),
     .load(
-      "schema: a rule that is none", ["a rule is replace, coalesce, keep, min, max, sum, or SQL over excluded.COL and the row's columns"],
+      "schema: a rule that is none", ["a rule is replace, coalesce, keep, min, max, sum, along, or SQL over excluded.COL and the row's columns"],
       "id,a\n1,y\n", ["--set", "a=maxi"], setup: table, exit: 64, [.leaveOut(["a=maxi"]), .give(["a=max"])], rows: ["1|'y'"]),
     .load(
       "schema: SQL of a condition that is none", ["give SQL over excluded.COL and the row's columns"], "id,a\n1,y\n",

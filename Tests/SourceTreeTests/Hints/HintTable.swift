@@ -2,6 +2,7 @@
 enum HintTable {
   static let scenarios: [HintScenario] =
     csvScenarios + csvDialectScenarios + doubtScenarios + optionScenarios + typeScenarios + schemaScenarios
-    + jsonScenarios + encodingScenarios + inputScenarios + resumeScenarios + rejectScenarios
+    + jsonScenarios + encodingScenarios + inputScenarios + archiveScenarios + resumeScenarios + rejectScenarios
     + jobScenarios + mirrorScenarios + databaseScenarios + checkScenarios + keyScenarios + folderScenarios
+    + valueScenarios
 }

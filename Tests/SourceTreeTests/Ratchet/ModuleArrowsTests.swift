@@ -8,7 +8,7 @@ import Testing
   static let picture: [String: Set<String>] = [
     "UpsurgeRecords": [],
     "UpsurgeParsing": ["CScan", "UpsurgeRecords"],
-    "UpsurgeInput": ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"],
+    "UpsurgeInput": ["CArchive", "CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"],
     "UpsurgeSQLite": ["CSQLite", "UpsurgeRecords"],
     "UpsurgePlan": ["CScan", "CSQLite", "UpsurgeRecords", "UpsurgeSQLite"],
     "UpsurgeState": ["CSQLite", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite"],

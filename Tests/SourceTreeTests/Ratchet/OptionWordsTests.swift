@@ -22,8 +22,7 @@ import Testing
     // Options of other programs.
     Exception("UpsurgeInput/Feeds/HTTPFetcher.swift", ["compressed"], "of curl, in a source that helps"),
     Exception(
-      "UpsurgeInput/ZstdSource.swift", ["long"], "of zstd, which makes a file that takes less memory"),
-    Exception("UpsurgeInput/ForeignFormat.swift", ["format"], "of avro, in a source that helps"),
+      "UpsurgeInput/Codecs/ZstdSource.swift", ["long"], "of zstd, which makes a file that takes less memory"),
     Exception("UpsurgeBench/BenchPeer.swift", ["csv", "pk"], "of sqlite-utils, which a benchmark runs"),
     Exception("UpsurgeBench/BenchPeer.swift", ["schema", "skip"], "of .import in the shell of SQLite"),
     Exception("UpsurgeBench/BenchRun.swift", ["version"], "of the programs that a benchmark runs"),

@@ -113,7 +113,7 @@ import Testing
     arguments: [
       (
         ".target(\n      name: \"UpsurgeBulk\",\n      dependencies: [", "\"Upsurge\", ",
-        ["CCurl", "CIconv", "CZlib", "CZstd"]
+        ["CArchive", "CCurl", "CIconv", "CZlib", "CZstd"]
       ),
       (".target(name: \"UpsurgeRecords\"", ", dependencies: [\"CYAML\"]", ["CYAML"]),
       ("name: \"UpsurgeState\", dependencies: [", "\"CZlib\", ", ["CZlib"]),

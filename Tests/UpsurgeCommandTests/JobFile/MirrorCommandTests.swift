@@ -100,6 +100,22 @@ struct MirrorCommandTests {
     #expect(outcome.output.isEmpty)
   }
 
+  @Test(
+    "--check-job refuses what a server does not do, and asks none",
+    arguments: [
+      ("row-state: true", "row-state does not apply to PostgreSQL yet"), ("atomic: bounded", "atomic: bounded makes many of it"),
+      ("local-edits: keep", "local-edits does not apply to PostgreSQL yet"),
+    ])
+  func server(key: String, message: String) throws {
+    let isOfJob = key.hasPrefix("atomic")
+    let text = "\(isOfJob ? "\(key)\n" : "")tables: {t: {source: a.csv, key: [id], sweep: hard\(isOfJob ? "" : ", \(key)")}}"
+    let job = scratch.write(text, to: "server.yaml")
+    let outcome = try Command.run(["mirror", "postgres://nobody.invalid/shop", job, "--check-job"])
+    #expect(outcome.exitCode == 64 && outcome.output.isEmpty && outcome.talk.contains(message), "\(outcome.talk)")
+    let plain = scratch.write("tables: {t: {source: a.csv, key: [id], sweep: hard}}", to: "plain.yaml")
+    #expect(try Command.run(["mirror", "postgres://nobody.invalid/shop", plain, "--check-job"]).exitCode == 0)
+  }
+
   @Test("A job file that is not there")
   func missing() throws {
     let outcome = try Command.run(["mirror", "a.db", scratch.file("none.yaml"), "--check-job"])

@@ -110,10 +110,10 @@ struct FeedNameTests {
 
   @Test("What to do about a format that is not read says how to fetch it")
   func pipes() throws {
-    let error = try #require(throws: UpsurgeError.self) { try OpenedSource(name: "exec:printf 'BZh91AY&SY'") }
+    let error = try #require(throws: UpsurgeError.self) { try OpenedSource(name: "exec:printf 'LZIP\\001'") }
     #expect(
       error.description
-        == "exec:printf 'BZh91AY&SY' is bzip2, which is not read here\n  at exec:printf 'BZh91AY&SY', byte 0\n"
-        + "  fix: upsurge load DB TABLE 'exec:COMMAND | bzip2 -dc'")
+        == "exec:printf 'LZIP\\001' is lzip, which is not read here\n  at exec:printf 'LZIP\\001', byte 0\n"
+        + "  fix: upsurge load DB TABLE 'exec:COMMAND | lzip -dc'")
   }
 }

@@ -10,7 +10,7 @@ extension Compression {
     case .auto:
       if found == .none, let format = ForeignFormat.detect(prefix) { throw format.error(name) }
       return found
-    case .zstd, .gzip:
+    case .zstd, .gzip, .xz, .bzip2, .lz4, .compress:
       if found == self { return self }
       throw contradiction(prefix, found: found, name: name)
     }
@@ -36,7 +36,8 @@ extension Compression {
   /// Content that does not begin as that of the format does.
   func isNot(_ bytes: some Sequence<UInt8>, name: String) -> UpsurgeError {
     UpsurgeError(
-      .badInput, "\(SourceName.shown(name)) is not \(rawValue): it starts with the bytes \(hexText(bytes.prefix(4)))",
+      .badInput,
+      "\(SourceName.shown(name)) is not \(rawValue): it starts with the bytes \(hexText(bytes.prefix(4)))",
       position: Position(file: name, byte: 0),
       hint: "\(.compression, "auto") finds out by itself; none takes the bytes as they are")
   }

@@ -8,14 +8,15 @@ struct ForeignFormat: Sendable {
   var command: String?
   /// What to do where a command alone is not enough.
   var advice: String?
+  /// Whether it holds files, which are read where it is a file itself.
+  var isArchive = false
+  /// Whether the command takes the path of a file, and no stream.
+  var needsFile = false
 
   /// A stream that is read, but not inside another one.
   static func compressedTwice(_ prefix: [UInt8]) -> ForeignFormat? {
-    switch Compression.detect(prefix) {
-    case .zstd: ForeignFormat(what: "zstd", command: "zstd -dc")
-    case .gzip: ForeignFormat(what: "gzip", command: "gzip -dc")
-    case .auto, .none: nil
-    }
+    let found = Compression.detect(prefix)
+    return found == .none ? nil : ForeignFormat(what: found.rawValue, command: "\(found.program) -dc")
   }
 
   /// What the first bytes of a stream say; nil for everything else, text above all.
@@ -24,7 +25,15 @@ struct ForeignFormat: Sendable {
   }
 
   func error(_ name: String) -> UpsurgeError {
-    let parts = [command.map { SourceName.piped($0, name) }, advice]
+    if isArchive, Source(name).filePath == nil {
+      return UpsurgeError(
+        .badInput, "\(SourceName.shown(name)) is \(what), and archives are read from files only",
+        position: Position(file: name, byte: 0), hint: "save it to a file first, and load that file")
+    }
+    var parts = [command.map { SourceName.piped($0, name) }, advice]
+    if needsFile, SourceName.asShellArgument(name).isEmpty, let command {
+      parts[0] = "save it to a file first; then: \(command) FILE | upsurge load DB TABLE -"
+    }
     return UpsurgeError(
       .badInput, "\(SourceName.shown(name)) is \(what), which is not read here",
       position: Position(file: name, byte: 0), hint: parts.compactMap { $0 }.joined(separator: "; "))
@@ -32,7 +41,7 @@ struct ForeignFormat: Sendable {
 
   /// The error for what came out of a decompressor: a compressed archive, or a file that was compressed twice.
   func error(_ name: String, inside compression: Compression) -> UpsurgeError {
-    let unpack = "\(compression.rawValue) -dc\(SourceName.asShellArgument(name)) > unpacked"
+    let unpack = "\(compression.program) -dc\(SourceName.asShellArgument(name)) > unpacked"
     let parts = [command.map { "\(unpack); " + SourceName.piped($0, "unpacked") }, advice]
     return UpsurgeError(
       .badInput,
@@ -41,19 +50,7 @@ struct ForeignFormat: Sendable {
   }
 
   private static func compressed(_ prefix: [UInt8]) -> ForeignFormat? {
-    // "BZh" alone could begin a line of text; the magic of a block or of the end of the stream after it cannot.
-    if has(prefix, "BZh"),
-      has(prefix, [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], at: 4)
-        || has(prefix, [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], at: 4)
-    {
-      return ForeignFormat(what: "bzip2", command: "bzip2 -dc")
-    }
-    if has(prefix, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]) {
-      return ForeignFormat(what: "xz", command: "xz -dc")
-    }
-    if has(prefix, [0x04, 0x22, 0x4D, 0x18]) { return ForeignFormat(what: "lz4", command: "lz4 -dc") }
     if has(prefix, "LZIP\u{1}") { return ForeignFormat(what: "lzip", command: "lzip -dc") }
-    if has(prefix, [0x1F, 0x9D]) { return ForeignFormat(what: "compress (.Z)", command: "gzip -dc") }
     // Each release of zstd before 1.0 had a magic number of its own.
     if has(prefix, [0xB5, 0x2F, 0xFD], at: 1), prefix[0] == 0x1E || (0x22...0x27).contains(prefix[0]) {
       return ForeignFormat(what: "zstd of a format before 1.0", command: "zstd -dc")
@@ -61,45 +58,28 @@ struct ForeignFormat: Sendable {
     return nil
   }
 
+  static let workbook = ForeignFormat(
+    what: "an Excel workbook", advice: "save the sheet as CSV and load that")
+
+  /// Whether a zip archive begins as Excel writes it.
+  static func isWorkbook(_ prefix: [UInt8]) -> Bool {
+    has(prefix, [0x50, 0x4B, 0x03, 0x04]) && has(prefix, "[Content_Types].xml", at: 30)
+  }
+
   private static func archive(_ prefix: [UInt8]) -> ForeignFormat? {
     if has(prefix, [0x50, 0x4B, 0x03, 0x04]) || has(prefix, [0x50, 0x4B, 0x05, 0x06]) {
-      if has(prefix, "[Content_Types].xml", at: 30) {
-        return ForeignFormat(what: "an Excel workbook", advice: "save the sheet as CSV and load that")
-      }
+      if isWorkbook(prefix) { return workbook }
       return ForeignFormat(
         what: "a zip archive", command: "unzip -p",
-        advice: "an Excel workbook (.xlsx) is one too: save the sheet as CSV")
+        advice: "an Excel workbook (.xlsx) is one too: save the sheet as CSV", isArchive: true)
     }
     if has(prefix, [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
       return ForeignFormat(what: "a 7z archive", command: "7z x -so")
     }
     if has(prefix, "ustar", at: 257) {
       return ForeignFormat(
-        what: "a tar archive", command: "tar -xO -f", advice: "name the member if it holds several")
-    }
-    return nil
-  }
-
-  private static func table(_ prefix: [UInt8]) -> ForeignFormat? {
-    if has(prefix, "SQLite format 3\0") {
-      return ForeignFormat(
-        what: "a SQLite database",
-        advice: "export the table: sqlite3 -csv -header FILE 'SELECT * FROM t' | upsurge load DB TABLE -")
-    }
-    // A Thrift field header follows; the four letters alone could begin a line of text.
-    if has(prefix, "PAR1\u{15}") {
-      return ForeignFormat(
-        what: "Parquet", advice: "export it: duckdb -csv -c \"FROM 'FILE'\" | upsurge load DB TABLE -")
-    }
-    if has(prefix, "ARROW1\0\0") {
-      return ForeignFormat(what: "an Arrow file", advice: "convert it to CSV with pyarrow or duckdb")
-    }
-    if has(prefix, "Obj\u{1}") {
-      return ForeignFormat(what: "Avro", command: "avro cat --format json")
-    }
-    if has(prefix, [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
-      return ForeignFormat(
-        what: "an old Excel workbook (.xls)", advice: "save the sheet as CSV and load that")
+        what: "a tar archive", command: "tar -xO -f", advice: "name the member if it holds several",
+        isArchive: true)
     }
     return nil
   }
@@ -110,19 +90,22 @@ struct ForeignFormat: Sendable {
       return ForeignFormat(what: "a PNG image", advice: advice)
     }
     if has(prefix, [0xFF, 0xD8, 0xFF]) { return ForeignFormat(what: "a JPEG image", advice: advice) }
-    if has(prefix, "GIF87a") || has(prefix, "GIF89a") { return ForeignFormat(what: "a GIF image", advice: advice) }
+    if has(prefix, "GIF87a") || has(prefix, "GIF89a") {
+      return ForeignFormat(what: "a GIF image", advice: advice)
+    }
     if has(prefix, "%PDF-") {
-      return ForeignFormat(what: "a PDF document", advice: "extract its tables into CSV, with tabula or pdftotext -layout")
+      return ForeignFormat(
+        what: "a PDF document", advice: "extract its tables into CSV, with tabula or pdftotext -layout")
     }
     if has(prefix, "{\\rtf1") { return ForeignFormat(what: "an RTF document", advice: "save it as text") }
     return nil
   }
 
-  private static func has(_ prefix: [UInt8], _ text: StaticString, at offset: Int = 0) -> Bool {
+  static func has(_ prefix: [UInt8], _ text: StaticString, at offset: Int = 0) -> Bool {
     text.withUTF8Buffer { prefix.dropFirst(offset).starts(with: $0) }
   }
 
-  private static func has(_ prefix: [UInt8], _ magic: [UInt8], at offset: Int = 0) -> Bool {
+  static func has(_ prefix: [UInt8], _ magic: [UInt8], at offset: Int = 0) -> Bool {
     prefix.dropFirst(offset).starts(with: magic)
   }
 }

@@ -1,0 +1,105 @@
+/// Archives among the sources of a run.
+extension LoadRun {
+  /// Replaces each archive by the files in it, in its own order.
+  /// - Throws: `badInput` for an archive that is not whole, and for one whose files have different kinds of records.
+  func unpacked(_ sources: [Source]) throws(UpsurgeError) -> [Source] {
+    if job.options.input.compression == .none { return sources }
+    var unpacked: [Source] = []
+    for source in sources {
+      guard let archive = try job.unpack(source, cancellation: readCancellation) else {
+        unpacked.append(source)
+        continue
+      }
+      if !members.isEmpty { throw FileLoads.unfit("a file is an archive") }
+      say(archive, of: source)
+      unpacked += archive.members
+    }
+    return unpacked
+  }
+
+  private func say(_ archive: UnpackedArchive, of source: Source) {
+    let count = Words.count(UInt64(archive.members.count), "file")
+    note(RunNote(.info, "\(source.shown): \(archive.kind.name) · \(count)"))
+    guard let first = archive.leftOut.first else { return }
+    let more = archive.leftOut.count - 1
+    note(
+      RunNote(
+        .warning,
+        "\(source.shown)/\(first.escapedForTerminal)\(more > 0 ? " and \(Words.count(UInt64(more), "other member"))" : "") "
+          + "of the archive: links, devices and pipes are not read"))
+  }
+}
+
+extension LoadJob {
+  /// The files of an archive; nil for any other source.
+  func unpack(_ source: Source, cancellation: ReadCancellation?) throws(UpsurgeError) -> UnpackedArchive? {
+    let archives = options.environment.archives ?? OpenArchives(options)
+    let archive = try SourceList.unpack(
+      source, asking: options.environment.question, archives: archives, cancellation: cancellation)
+    if let archive { try archive.checkRecords(source, options: options, cancellation: cancellation) }
+    return archive
+  }
+}
+
+extension OpenArchives {
+  /// Within the bounds that the options of a load set.
+  convenience init(_ options: LoadOptions) {
+    self.init(maximumRatio: options.input.maximumRatio, windowByteLimit: options.windowByteLimit)
+  }
+}
+
+extension LoadOptions {
+  /// The largest window or dictionary of a compressed stream.
+  var windowByteLimit: Int {
+    max(OpenedSource.Options().windowByteLimit, transaction.memory.byteCount / 4)
+  }
+}
+
+extension UnpackedArchive {
+  /// What the records of a file are, as far as those of one table have it in common.
+  private enum RecordKind: Hashable {
+    case json
+    case csv(Set<String>)
+
+    /// nil where there is neither a header nor a record.
+    init?(_ source: PreparedSource) {
+      if source.isBlank { return nil }
+      switch source.shape {
+      case .json: self = .json
+      case .csv(let sniffed): self = .csv(Set(sniffed.headerNames.map(SQLName.folded)))
+      }
+    }
+  }
+
+  /// - Throws: `badInput` where files differ in their columns: they are of several tables.
+  fileprivate func checkRecords(
+    _ source: Source, options: LoadOptions, cancellation: ReadCancellation?
+  ) throws(UpsurgeError) {
+    if members.count < 2 { return }
+    var kinds: Set<RecordKind> = []
+    var found: [(name: String, fields: String)] = []
+    for member in members {
+      let prepared = try PreparedSource.prepare(member, options: options, cancellation: cancellation)
+      guard let kind = RecordKind(prepared), kinds.insert(kind).inserted else { continue }
+      found.append((member.shown, prepared.fieldWords))
+    }
+    if found.count < 2 { return }
+    let list = found.prefix(6).map { "\($0.name) has \($0.fields)" }.joined(separator: "; ")
+    throw UpsurgeError(
+      .badInput,
+      "the files of \(source.shown) have different records: \(list)\(found.count > 6 ? "; and \(found.count - 6) more" : "")",
+      position: Position(file: source.name),
+      hint: "name those of one table, such as \(found[0].name), or a pattern for several")
+  }
+}
+
+extension PreparedSource {
+  /// Its fields in a few words, for a message.
+  fileprivate var fieldWords: String {
+    guard case .csv(let sniffed) = shape else { return "JSON" }
+    let names = sniffed.headerNames.prefix(4).map { String($0.escapedForTerminal.prefix(40)) }.joined(
+      separator: ", ")
+    let more = sniffed.headerNames.count - 4
+    return more > 0 ? "\(names) and \(more) more" : names
+  }
+}

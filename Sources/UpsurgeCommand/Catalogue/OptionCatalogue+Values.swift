@@ -1,0 +1,38 @@
+import Upsurge
+
+extension OptionCatalogue {
+  /// How values are written, by column.
+  static let values: [OptionSpecification] = [
+    OptionSpecification(
+      .date, of: .values, .mapping, named: "COL=FORMAT",
+      help: """
+        Dates and times of the column are written so, in the letters of strptime: 'day=%d/%m/%Y'. They are stored as \
+        ISO 8601: 2024-12-31, 2024-12-31T23:59:00+02:00.
+        """),
+    OptionSpecification(
+      .decimal, of: .values, .value(ValueFormats.DecimalMark.self), named: "MARK",
+      help: "What stands before the fraction of a number, in columns of numbers: point or comma."),
+    OptionSpecification(
+      .thousands, of: .values, named: "CHAR",
+      help: """
+        What stands between groups of three digits, in columns of numbers: a character, or comma, point, space, apostrophe.
+        """),
+    OptionSpecification(
+      .bool, of: .values, .list(String.self), named: "COL[=YES/NO]",
+      help: """
+        The column says yes or no, and is stored as 1 and 0, or boolean in PostgreSQL. Without words Y/N, yes/no, \
+        true/false, t/f, 1/0, on/off, ja/nein and others are known. Several words: active=A,active/I,inactive.
+        """),
+    OptionSpecification(
+      .trim, of: .values, .value(ValueFormats.Trim.self), named: "WHAT",
+      help: "blanks: leave out blanks and tabs around all texts, also quoted ones. none (default): keep them."
+    ),
+    OptionSpecification(
+      .add, of: .values, .mapping, named: "COL=VALUE",
+      help: """
+        A column that no field fills: file (its name), record, line (their numbers), run (when it began, also where it is \
+        resumed), now (when this part of it began), or a text. A text that is one of these words begins with =. By \
+        itself the column changes no row.
+        """),
+  ]
+}
