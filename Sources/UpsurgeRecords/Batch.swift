@@ -90,8 +90,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// How large the parts of a batch are.
   package struct Sizes: Sendable {
     package var arenaByteCount: Int
-    /// As much as the arena, or more where values become longer than they are written.
-    package var spillByteCount: Int
+    /// What the spill has more than the arena, where values become longer than they are written.
+    package var extraSpillByteCount = 0
     package var cellCount: Int
     package var recordCount: Int
 
@@ -102,10 +102,11 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     package init(arenaByteCount: Int, cellCount: Int, recordCount: Int) {
       precondition(arenaByteCount > 0 && cellCount > 0 && recordCount > 0, "a batch needs room")
       self.arenaByteCount = arenaByteCount
-      spillByteCount = arenaByteCount
       self.cellCount = cellCount
       self.recordCount = recordCount
     }
+
+    fileprivate var spillByteCount: Int { arenaByteCount + extraSpillByteCount }
   }
 
   package init(sizes: Sizes = .standard) {
@@ -306,7 +307,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
       count: Int(cell.byteCount))
   }
 
-  /// Appends bytes to the spill behind the records' own, and makes room for them if there is none.
+  /// Appends bytes to the spill, after those of the records, and makes room for them where it lacks.
   /// - Returns: their offset.
   package mutating func append(text bytes: [UInt8]) -> Int {
     let offset = spillByteCount

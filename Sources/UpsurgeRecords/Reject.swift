@@ -27,7 +27,7 @@ public struct Reject: Sendable, Equatable {
     public static let badDate = Code(rawValue: "bad-date")
     /// A value of a column of numbers that is not written as the numbers of the input are said to be.
     public static let badNumber = Code(rawValue: "bad-number")
-    /// A value of a column of yes and no that is none of its words.
+    /// A value of a column of yes and no that is not one of its words.
     public static let badTruth = Code(rawValue: "bad-bool")
     /// JSON nested deeper than the bound.
     public static let tooDeep = Code(rawValue: "too-deep")

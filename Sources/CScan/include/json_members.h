@@ -116,7 +116,6 @@ static inline const uint8_t *upsurge_json_member_number(const upsurge_json_membe
     cell->kind = UPSURGE_CELL_INTEGER;
     cell->payload = negative ? 0 - value : value;
   }
-  if (affinity > UPSURGE_AFFINITY_REAL) return NULL;
   if (affinity == UPSURGE_AFFINITY_TEXT) {
     cell->kind = UPSURGE_CELL_TEXT;
     cell->byte_count = (uint32_t)(p - start);
@@ -141,12 +140,10 @@ static inline const uint8_t *upsurge_json_member_value(upsurge_json_members *m, 
     cell->kind = UPSURGE_CELL_NULL;
     return upsurge_json_member_word(p, m->end, "null", 4);
   case 't':
-    if (affinity > UPSURGE_AFFINITY_REAL) return NULL;
     cell->kind = UPSURGE_CELL_INTEGER;
     cell->payload = 1;
     return upsurge_json_member_word(p, m->end, "true", 4);
   case 'f':
-    if (affinity > UPSURGE_AFFINITY_REAL) return NULL;
     cell->kind = UPSURGE_CELL_INTEGER;
     return upsurge_json_member_word(p, m->end, "false", 5);
   default: return NULL;

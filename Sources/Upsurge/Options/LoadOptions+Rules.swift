@@ -54,7 +54,8 @@ extension Merge {
   /// - Parameter isOfDeletes: without what deletes ask, too.
   fileprivate func options(isOfDeletes: Bool = false) -> [Wording] {
     var options: [Wording] = []
-    if !columns.isEmpty { options.append("\(.set)") }
+    // A column that only goes along changes no row, so that it needs none.
+    if columns.values.contains(where: { $0 != .along }) { options.append("\(.set)") }
     if condition != nil { options.append("\(.updateIf)") }
     if rule != .replace {
       let word = rule.isOfAllColumns ? rule.word : nil
@@ -70,7 +71,9 @@ extension LoadOptions {
   /// run, and a dry run would overwrite the file of an earlier part.
   package var rejectLimitHint: Wording {
     let raise: Wording = "raise \(.maxRejects) to allow more"
-    if output.dryRun != nil { return rejects.path == nil ? raise + "; \(.rejects, "FILE") keeps them" : raise }
+    if output.dryRun != nil {
+      return rejects.path == nil ? raise + "; \(.rejects, "FILE") keeps them" : raise
+    }
     let file: Wording = rejects.path == nil ? "\(.rejects, "FILE")" : "another file for \(.rejects)"
     if case .count? = rejects.limit {
       return raise + "; \(.dryRun) with \(saying: file) and without \(.maxRejects) shows them all"

@@ -1,4 +1,4 @@
-/// A run whose connection has broken goes on from what stands in the store.
+/// A run whose connection has broken resumes from what stands in the store.
 extension LoadRun {
   /// - Throws: the error, where what was read cannot be read again, or nothing was committed in so many tries.
   func wentBack<S: Store>(

@@ -148,7 +148,7 @@ extension BatchPool {
       sizes.recordCount = max(min(sizes.recordCount, count), 1)
     }
     // A date may be longer than it is written, but seldom twice as long as its record.
-    if !job.options.input.values.isEmpty { sizes.spillByteCount = 2 * sizes.arenaByteCount }
+    if !job.options.input.values.isEmpty { sizes.extraSpillByteCount = sizes.arenaByteCount }
     self.init(
       count: LoadRun.batchCount, sizes: sizes,
       allowance: job.options.transaction.largeBatchByteLimit)

@@ -32,10 +32,16 @@ extension RejectContext {
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
     if triggers != .run { out.member("triggers", triggers.rawValue) }
     if let folder { out.member(Self.folderKey, folder) }
+    Self.write(layout, to: &out)
+    out.endObject()
+    return out.text
+  }
+
+  private static func write(_ layout: Layout, to out: inout JSONText) {
     switch layout {
     case .csv(let dialect, let fields):
       out.member("format", "csv")
-      Self.write(dialect, to: &out)
+      write(dialect, to: &out)
       out.key("fields")
       out.beginArray()
       for field in fields {
@@ -67,8 +73,6 @@ extension RejectContext {
         out.member("json_nan", nonFinite.rawValue)
       }
     }
-    out.endObject()
-    return out.text
   }
 
   private static func write(_ dialect: CSVDialect, to out: inout JSONText) {

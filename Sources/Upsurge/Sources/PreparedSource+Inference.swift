@@ -7,7 +7,7 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
-  /// In which form of their own its values are written; nil where that is none, or nobody has looked.
+  /// In which form of their own its values are written; nil where they have no such form, or nobody has looked.
   package var finding: ValueSurvey.Finding?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
   package var declaredType: String?

@@ -6,7 +6,8 @@ extension PreparedTable {
       throw UpsurgeError(
         .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
         hint:
-          "load the table that it reads, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
+          "load the table that it reads, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)"
+      )
     }
   }
 
@@ -21,6 +22,14 @@ extension PreparedTable {
       "\(saying: option.escapedForTerminal) needs a key, and table \(plan.schema.name.escapedForTerminal) "
         + "has no PRIMARY KEY in the input",
       hint: "\(.key, "COLS") names the columns that say which row a record is about")
+  }
+
+  /// - Throws: `usage` for a rule of a column that the table lacks, and that nobody adds.
+  static func checkRulesAlong(of schema: TableSchema, options: LoadOptions) throws(UpsurgeError) {
+    for (name, rule) in options.rules.merge.columns.sorted(by: { $0.key < $1.key })
+    where rule == .along && !options.table.isAdded(name) && schema.columnIndex(name) == nil {
+      throw UpsertPlan.noColumn(name, in: schema)
+    }
   }
 
   /// - Throws: `guardRefused` for a `--type` of texts or BLOBs, where the column is there and one of numbers: it would go on

@@ -204,6 +204,7 @@ struct PreparedTable {
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     try checkView(schema)
+    try checkRulesAlong(of: schema, options: options)
     let facts = facts(of: schema, columnLimit: columnLimit, options: options)
     var columns = knownColumns(facts, for: source, options: options)
     let isInTable = { (name: String) in schema.columnIndex(name) != nil }
@@ -354,6 +355,7 @@ struct PreparedTable {
     if let control { targets.append(control) }
     var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
     facts.columnLimit = connection.columnLimit
+    try checkRulesAlong(of: schema, options: options)
     let plan = try UpsertPlan(
       schema: schema, rules: options.rules, columns: targets)
     try checkKey(of: plan, options: options)

@@ -127,7 +127,7 @@ extension Source {
 }
 
 extension UpsurgeError {
-  /// A path that goes on behind a file that is no archive.
+  /// A path that goes on after a file that is no archive.
   static func noArchive(_ path: ArchivePath) -> UpsurgeError {
     UpsurgeError(
       .unreadableInput,

@@ -9,7 +9,7 @@ import UpsurgeRecords
 
 /// A regular file that is an archive, read at any place.
 final class ArchiveFile: ByteSource {
-  /// Its path, as it was given.
+  /// The path, as it was given.
   let name: String
   let stamp: Stamp
   /// Ends reading, when it is asked to.

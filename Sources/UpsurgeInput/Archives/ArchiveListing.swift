@@ -77,7 +77,7 @@ package struct ArchiveListing: Sendable {
     return known.withLock { $0.first { $0.stamp == stamp }?.listing }
   }
 
-  /// What an archive holds; nil for a file that is none.
+  /// What an archive holds; nil for another file.
   /// - Parameter followsLinks: false for a file that was found in a folder.
   /// - Throws: `unreadableInput`; `badInput` for an archive that is not whole; `interrupted`.
   package static func of(
@@ -127,7 +127,7 @@ extension ArchiveListing {
   package var leftOut: [String] { members.filter { $0.kind != .file && !$0.isHidden }.map(\.label) }
 
   /// Those that a name or a pattern stands for, in the archive's order.
-  /// - Throws: `unreadableInput` where there is none; `badInput` for what is not read.
+  /// - Throws: `unreadableInput` where no member matches; `badInput` for what is not read.
   func members(matching path: ArchivePath) throws(UpsurgeError) -> [Member] {
     let named = self.named(path.member)
     if !named.isEmpty { return try checked(named, of: path) }
@@ -147,7 +147,7 @@ extension ArchiveListing {
   }
 
   /// All files that are not hidden.
-  /// - Throws: `badInput` where there is none, and for what is not read.
+  /// - Throws: `badInput` where no file is left, and for what is not read.
   func files(of archive: String) throws(UpsurgeError) -> [Member] {
     let path = ArchivePath(archive: archive, member: "")
     if members.contains(where: { $0.label == "[Content_Types].xml" }) {

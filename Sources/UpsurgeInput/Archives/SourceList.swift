@@ -9,7 +9,7 @@ import UpsurgeRecords
 /// What an archive that is a source stands for.
 package struct UnpackedArchive: Sendable {
   package let kind: ArchiveKind
-  /// Its files, in its own order.
+  /// The files in it, in the order of the archive.
   package let members: [Source]
   /// Names of links, devices and pipes in it, which are not read.
   package let leftOut: [String]
@@ -20,10 +20,10 @@ package enum SourceList {
   /// Replaces each glob by the files it matches, sorted by name; everything else stays as and where it is.
   ///
   /// A file whose literal name looks like a glob (`[1].csv`) is that file. `-`, `/dev/stdin`, `http://…`, `https://…` and
-  /// `exec:…` are passed on. A path that goes on behind an archive (`feed.zip/*.csv`) stands for members, in the archive's order.
+  /// `exec:…` are passed on. A path that goes on after an archive (`feed.zip/*.csv`) stands for members, in the archive's order.
   /// - Parameter cancellation: ends the reading of archives.
-  /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched;
-  ///   `usage` when standard input is named twice, and for what is not a command; `badInput` for an archive that is not whole.
+  /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched.
+  ///   `usage` when standard input is named twice, and for what is not a command. `badInput` for an archive that is not whole.
   package static func expand(
     _ sources: [Source], archives: OpenArchives? = nil, cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) -> [Source] {

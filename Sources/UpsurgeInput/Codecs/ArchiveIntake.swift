@@ -38,7 +38,7 @@ class ArchiveIntake {
     try source.read(into: memory)
   }
 
-  /// Reads on behind what libarchive wants; valid until the next bytes are read.
+  /// Reads on after what libarchive wants; valid until the next bytes are read.
   func next() throws(UpsurgeError) -> UnsafeRawBufferPointer {
     let count = try next(into: memory)
     last = UnsafeRawBufferPointer(rebasing: memory[..<count])

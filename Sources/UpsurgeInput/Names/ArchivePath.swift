@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// A path that goes on behind a regular file: `feeds/feed.zip/stops.txt` names a member of an archive.
+/// A path that goes on after a regular file: `feeds/feed.zip/stops.txt` names a member of an archive.
 ///
 /// No file can have such a path, so it takes no other file's name.
 package struct ArchivePath: Sendable, Hashable {

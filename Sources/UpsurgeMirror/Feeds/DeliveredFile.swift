@@ -69,7 +69,7 @@ extension DeliveredFile.Stamp {
     self.init(path: path)
   }
 
-  /// That of the archive, for one of its members; nil for what is no regular file, or no longer there.
+  /// For a member of an archive, that of the archive; nil for what is no regular file, or no longer there.
   init?(path: String, followsLinks: Bool = true) {
     let path = ArchivePath(path)?.archive ?? path
     var info = stat()

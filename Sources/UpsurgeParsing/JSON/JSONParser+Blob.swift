@@ -10,8 +10,8 @@ extension JSONParser {
   /// The kind of a token that is the text inside such an object, next to the kernels' own kinds.
   static let base64Kind = 64
 
-  /// The mark in `upsurge_json_key.affinity` of a column whose strings are decoded, or whose values are read by a format: no
-  /// affinity of the kernel's, so that it leaves these to the general reader.
+  /// The mark in `upsurge_json_key.affinity` of a column whose strings are decoded: no affinity of the kernel's, so
+  /// that it leaves strings to the general reader.
   static let decodedAffinity: UInt8 = 0xFF
 
   /// Whether strings of the column are decoded.

@@ -54,8 +54,7 @@ extension JSONParser {
     let slot = columnNames.slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
-      keys.entries[key].affinity =
-        isDecoded(slot) || reader(of: slot) != nil ? Self.decodedAffinity : columns[slot].affinity.rawValue
+      keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
       // Once, also where a run is resumed after the record that was first.
       if name.isEmpty, leftOut.counted.insert(name).inserted {
         record.pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name)

@@ -105,7 +105,11 @@ package struct JSONParser: RecordParser, Sendable {
     self.file = file
     self.columns = columns
     self.values = values
-    if let values { readers = columns.map(values.reader) }
+    if let values {
+      readers = columns.map(values.reader)
+      // It knows no formats.
+      usesKernelForMembers = false
+    }
     columnNames = JSONColumnNames(
       of: columns, policy: policy, limit: columnLimit, mapColumn: dialect.mapColumn)
     keys = JSONKeyTable(separatorByteCount: dialect.flattenSeparator?.utf8.count ?? 0)

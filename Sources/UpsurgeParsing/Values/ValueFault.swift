@@ -60,7 +60,7 @@ extension ValueReaders {
     case .dateName: "\(value) is not written as \(format): no English name of a month or day stands there"
     case .dateWeekday: "\(value) names another day of the week than its date has"
     case .dateZone: "\(value) has a time zone that is not known: only UTC, GMT and offsets are"
-    case .truth: "\(value) is none of the words for yes and no"
+    case .truth: "\(value) is not one of the words for yes and no"
     case .kind: "the value is no text"
     case .number, .none: "\(value) is no number with \(numberWords)"
     }
@@ -75,14 +75,14 @@ extension ValueReaders {
   private func hint(_ form: ValueReader.Form, _ column: String, _ value: UnsafeBufferPointer<UInt8>)
     -> Wording
   {
-    let null: Wording = "\(.null, "\(column)=TEXT".quotedForShell) if a text stands for no value"
+    let nullHint: Wording = "\(.null, "\(column)=TEXT".quotedForShell) if a text stands for no value"
     switch form {
     case .date:
       return
-        "\(.date, "\(column)=FORMAT".quotedForShell) says how the column is written; \(saying: null); \(.onError, "reject") sets such records aside"
+        "\(.date, "\(column)=FORMAT".quotedForShell) says how the column is written; \(saying: nullHint); \(.onError, "reject") sets such records aside"
     case .truth:
       return
-        "\(.bool, "\(column)=YES/NO".quotedForShell) names the words; \(saying: null); \(.onError, "reject") sets such records aside"
+        "\(.bool, "\(column)=YES/NO".quotedForShell) names the words; \(saying: nullHint); \(.onError, "reject") sets such records aside"
     case .number, .none:
       let mark = formats.decimal == .comma ? "." : ","
       if formats.thousands == nil, NumberForm(decimal: formats.decimal, thousands: mark).takes(value) {
@@ -90,7 +90,7 @@ extension ValueReaders {
           "\(.thousands, mark.quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
       }
       return
-        "\(saying: null); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"
+        "\(saying: nullHint); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"
     }
   }
 }

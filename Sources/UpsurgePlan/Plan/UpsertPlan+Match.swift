@@ -49,6 +49,14 @@ extension UpsertPlan {
       hint: "its columns are: \(columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
   }
 
+  /// The refusal of a rule for a column that the table lacks.
+  package static func noColumn(_ name: String, in schema: TableSchema) -> UpsurgeError {
+    UpsurgeError(
+      .usage,
+      "\(.set, name.escapedForTerminal): table \(schema.name.escapedForTerminal) has no such column that can be set",
+      hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
+  }
+
   /// Gives every slot its rule; rules for other columns of the table become assignments.
   static func apply(
     _ merge: Merge, to slots: [Slot], targets: [TableSchema.Key], schema: TableSchema, isUnknownTable: Bool
@@ -61,10 +69,15 @@ extension UpsertPlan {
     var assignments: [Assignment] = []
     for (name, rule) in merge.columns.sorted(by: { $0.key < $1.key }) where !isUnknownTable {
       let option: Wording = "\(.set, name.escapedForTerminal)"
+      // A column that comes later, or is of the key, has nothing to go along with.
+      if rule == .along,
+        schema.columnIndex(name).map({ index in targets.contains { $0.speaks(of: index, in: schema) } })
+          ?? true
+      {
+        continue
+      }
       guard let column = schema.columnIndex(name), schema.columns[column].generation == .none else {
-        throw UpsurgeError(
-          .usage, "\(saying: option): table \(schema.name.escapedForTerminal) has no such column that can be set",
-          hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
+        throw noColumn(name, in: schema)
       }
       if targets.count == 1, targets[0].speaks(of: column, in: schema),
         !rule.isExpression || schema.columns[column].keyOrdinal > 0
@@ -86,7 +99,9 @@ extension UpsertPlan {
           hint: Wording("add it to the input, or give SQL such as \(name)=\(name) + 1".escapedForTerminal))
       }
     }
-    if let condition = merge.condition { try SQLFragment(condition).checkIsExpression(option: "\(.updateIf)") }
+    if let condition = merge.condition {
+      try SQLFragment(condition).checkIsExpression(option: "\(.updateIf)")
+    }
     return (slots, assignments)
   }
 

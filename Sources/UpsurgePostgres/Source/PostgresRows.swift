@@ -29,6 +29,12 @@ extension PostgresFailure {
   ///   - query: what was asked for, where it is no table.
   func asSourceError(on target: PostgresTarget, isReading: Bool = false, query: String? = nil) -> UpsurgeError
   {
+    if kind == .readOnly, !sqlState.isEmpty {
+      // The query writes: a standby takes the transaction, which is read-only.
+      var failure = self
+      failure.kind = .other
+      return failure.asSourceError(on: target, isReading: isReading, query: query)
+    }
     let own = asError(on: target)
     let code: UpsurgeError.Code =
       switch kind {

@@ -5,7 +5,7 @@ import UpsurgeRecords
 ///     bytes     | entry | entry | entry | ...    as the leaves of the tree take them
 ///     offsets   0       ^       ^       ^
 ///
-/// Those that memory does not hold go to a file, run by run (`EntryRuns`). A key that comes twice is known at once as long
+/// Entries that memory does not hold go to a file, run by run (`EntryRuns`). A key that comes twice is known at once as long
 /// as half of the memory holds all keys' hashes (`KeySet`), and later only when the runs are merged.
 final class EntrySorter {
   private let image: ImageFile

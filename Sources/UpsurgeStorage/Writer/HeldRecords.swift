@@ -4,7 +4,7 @@ import UpsurgeSQLite
 
 /// Records that may have to be stored once more, because references of their transaction are open.
 ///
-/// They stand in a temporary database, which has a small cache and beyond that a file without a name: however many they
+/// The records stand in a temporary database, which has a small cache and beyond that a file without a name: however many they
 /// are, they take no memory. What is kept of a batch is a *slice*; a record is named by its *ordinal*, the number of its
 /// slice and its place there.
 final class HeldRecords {

@@ -165,7 +165,7 @@ struct FailoverTests {
     load.move(to: pair.standby)
     let child = try load.start(
       into: namesBoth ? nil : load.url(of: pair.standby), ["--busy-timeout", "60000"])
-    // It is not told to anybody that it waits.
+    // The load prints nothing while it waits.
     usleep(700_000)
     #expect(child.isRunning)
     try pair.promote()

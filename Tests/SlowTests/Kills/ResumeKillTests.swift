@@ -13,7 +13,7 @@ struct ResumeKillTests {
   /// What is loaded, and how.
   enum Kind: String, CaseIterable {
     case csv, csvKeyed, severalFiles, ndjsonNewColumns, arrays, document, utf16, tombstones, quarantine
-    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history, randomKeys
+    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history, randomKeys, zip, tarZstd
   }
 
   private struct Load {
@@ -26,7 +26,7 @@ struct ResumeKillTests {
 
   private static let count = 20_000
 
-  private static func prepare(_ kind: Kind, in scratch: Scratch) -> Load {
+  private static func prepare(_ kind: Kind, in scratch: Scratch) throws -> Load {
     let csv = (1...count).map { $0 % 997 == 0 ? "\($0)" : "\($0),\"x \($0)\n,\",\($0 % 7)" }
     let header = "id,b,b"
     switch kind {
@@ -88,6 +88,13 @@ struct ResumeKillTests {
         return kind == .gzipMembers ? Compressing.gzip(part) : Compressing.zstd(part)
       }
       return Load(arguments: [scratch.write(parts.flatMap { $0 }, to: "a.csv")])
+    case .zip, .tarZstd:
+      let members = (0..<5).map { part -> (name: String, bytes: [UInt8]) in
+        let rows = csv[(part * count / 5)..<((part + 1) * count / 5)]
+        return ("d/\(part).csv", Array((([header] + rows).joined(separator: "\n") + "\n").utf8))
+      }
+      let bytes = try Packing.archive(kind == .zip ? .zip : .tarZstd, members)
+      return Load(arguments: [scratch.write(bytes, to: "a.packed")])
     case .rejectsInTable:
       return Load(
         arguments: [scratch.write(([header] + csv).joined(separator: "\n"), to: "a.csv")],
@@ -141,7 +148,7 @@ struct ResumeKillTests {
   @Test("Killed and resumed until done", arguments: Kind.allCases)
   func killed(kind: Kind) throws {
     let scratch = Scratch()
-    let load = Self.prepare(kind, in: scratch)
+    let load = try Self.prepare(kind, in: scratch)
     let (plain, path, summary) = (scratch.file("u.db"), scratch.file("k.db"), scratch.file("summary"))
     func arguments(_ database: String) -> [String] {
       ["load", database, "t"] + load.arguments + load.tuning + [

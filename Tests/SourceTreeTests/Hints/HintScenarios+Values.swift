@@ -54,7 +54,7 @@ extension HintTable {
       ["--thousands", "quote"], exit: 64, [.leaveOut(["quote"]), .give(["apostrophe"])], rows: ["1|1000"]),
     .load(
       "values: one mark for both", ["--decimal … if it is the other way round"], "id,n\n1,\"1.000,5\"\n", ["--thousands", "."], exit: 64,
-      [.add("--decimal [a-z]+")], rows: ["1|1000.5"]),
+      [.add("--decimal comma")], rows: ["1|1000.5"]),
     .load(
       "values: words that mean both", ["give different words, as in 'active=A,active/I,inactive'; the empty field is NULL"],
       "id,active\n1,a\n2,\n3,inactive\n", ["--bool", "active=A/a"], exit: 64,
@@ -67,18 +67,29 @@ extension HintTable {
       "values: a column that the file does not have", ["its columns are: …"], "id,day\n1,31/12/2024\n", ["--date", "date=%d/%m/%Y"],
       exit: 64, [.leaveOut(["date=%d/%m/%Y"]), .give(["day=%d/%m/%Y"])], rows: ["1|'2024-12-31'"]),
     .load(
-      "values: an added column that the file has", ["--add … may name another column; --rename … gives the field another name"],
+      "values: an added column that the file has", ["--add COL=… may name another column; --rename … gives the field another name"],
       "id,src\n1,x\n", ["--add", "src=file"], exit: 64, [.leaveOut(["src=file"]), .give(["origin=file"])], rows: ["1|'x'|'f.csv'"]),
     .load(
-      "values: a field of an added column is renamed", ["--add … may name another column; --rename … gives the field another name"],
+      "values: a field of an added column is renamed", ["--add COL=… may name another column; --rename … gives the field another name"],
       "id,src\n1,x\n", ["--add", "src=file"], exit: 64, [.give(["--rename", "src=name"])], rows: ["1|'x'|'f.csv'"]),
     .load(
-      "values: an added column that the table lacks", ["--alter adds the column; --add … may name one that is there"], "id\n1\n",
+      "values: an added column that the table lacks", ["--alter adds the column; --add COL=… may name one that is there"], "id\n1\n",
       ["--add", "src=file"], setup: "CREATE TABLE t(id INTEGER, origin TEXT)", [.add("--alter")], query: "SELECT id, src FROM t",
       rows: ["1|'f.csv'"]),
     .load(
-      "values: an added column that the table has", ["--alter adds the column; --add … may name one that is there"], "id\n1\n",
+      "values: an added column that the table has", ["--alter adds the column; --add COL=… may name one that is there"], "id\n1\n",
       ["--add", "src=file"], setup: "CREATE TABLE t(id INTEGER, origin TEXT)", [.leaveOut(["src=file"]), .give(["origin=file"])],
       rows: ["1|'f.csv'"]),
+    doubt("values: a comma before a fraction", ["--decimal", "comma"], ["1|1.234", "2|5.678"]),
+    doubt("values: a comma between thousands", ["--thousands", "comma"], ["1|1234", "2|5678"]),
   ]
+
+  /// Numbers that `inspect` can read in two ways.
+  private static func doubt(_ name: String, _ options: [String], _ rows: [String]) -> HintScenario {
+    HintScenario(
+      name: name,
+      hints: ["… whose comma may part thousands or stand before a fraction: --decimal comma, or --thousands comma, reads them"],
+      files: ["f.csv": "id;n\n1;1,234\n2;5,678\n"], first: ["inspect", "f.csv"], firstExit: 0,
+      steps: [.run(["load", "d.db", "t", "f.csv"] + options)], rows: rows)
+  }
 }

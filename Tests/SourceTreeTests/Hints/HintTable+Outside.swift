@@ -282,6 +282,8 @@ extension HintTable {
         "it holds no file at all",
         "gzip -t",
         "zstd -t",
+        "… -t",
+        "… -dc",
         "zstd -D DICTIONARY -dc",
         "…; head -c … keeps the part before, if that is all there should be",
         "deliver it again, with a line end after the last value",

@@ -144,6 +144,12 @@ struct JobFileTests {
       columns-gone: keep
       json-nan: "null"
       state-schema: own
+      date: { day: '%d/%m/%Y' }
+      decimal: comma
+      thousands: .
+      bool: ['state=open/done']
+      trim: blanks
+      add: { src: file }
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -164,6 +170,8 @@ struct JobFileTests {
       "--keep-runs=all", "--keep-files=5", "--keep-rejects=6", "--keep-quarantine=7", "--deadline=120m",
       "--retries=3", "--retry-after=10s", "--row-state",
       "--local-edits=keep", "--columns-gone=keep", "--state-schema=own",
+      "--date=day=%d/%m/%Y", "--decimal=comma", "--thousands=.", "--bool=state=open/done", "--trim=blanks",
+      "--add=src=file",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)

@@ -54,9 +54,9 @@ struct PostgresValueTests {
         ])
     #expect(
       try rows(
-        "SELECT day::text, at AT TIME ZONE 'UTC' = '2024-02-01 07:05' AS at, clock::text, amount, count, flag::text FROM t WHERE id = 1"
+        "SELECT day::text AS day, (at = '2024-02-01 07:05+00')::text AS at, clock::text AS clock, amount::text AS amount, count::text AS n, flag::text AS flag FROM t WHERE id = 1"
       )
-        == ["'2024-12-31'|1|'19:05:00'|1234.5|1000|'true'"])
+        == ["'2024-12-31'|'true'|'19:05:00'|'1234.5'|'1000'|'true'"])
     let again = load(Self.text)
     #expect(again.ledger.unchanged == 2 && again.ledger.updated == 0)
   }
@@ -74,8 +74,8 @@ struct PostgresValueTests {
       summary.error == nil && summary.ledger.inserted == 1 && summary.ledger.rejected == 4,
       "\(summary.error.map(\.description) ?? "")")
     #expect(
-      try rows("SELECT day, amount::text, small, flag FROM t") == [
-        "'2024-12-31'|'1234567890123.4567'|0.5|'0'"
+      try rows("SELECT day, amount::text AS amount, small::text AS small, flag FROM t") == [
+        "'2024-12-31'|'1234567890123.4567'|'0.5'|'0'"
       ])
     let reasons = summary.rejectsByReason.map { "\($0.code.rawValue) \($0.count)" }.sorted()
     #expect(reasons == ["bad-bool 1", "bad-date 1", "bad-number 2"])

@@ -97,7 +97,7 @@ struct ModelRules {
     self.rules.merge.rule = random.one(of: [.replace, .replace, .replace] + rules)
     for column in free where random.chance(2) {
       self.rules.merge.columns[column] =
-        random.chance(3) ? .expression(expression(column, table, &random)) : random.one(of: rules)
+        random.chance(3) ? .expression(expression(column, table, &random)) : random.one(of: rules + [.along])
     }
   }
 

@@ -194,8 +194,10 @@ struct OneByOne {
     try run("DELETE FROM result")
     try run("INSERT INTO result(\(list)) SELECT \(list) FROM t WHERE \(place.sql)", place.values)
     try run("UPDATE result SET \(marks)", values)
-    let before = try query("SELECT \(list) FROM t WHERE \(place.sql)", place.values)
-    if try query("SELECT \(list) FROM result") == before { return .unchanged }
+    // What only comes along makes no difference.
+    let compared = names.filter { merge.columns[$0] != .along }.joined(separator: ", ")
+    let before = try query("SELECT \(compared) FROM t WHERE \(place.sql)", place.values)
+    if try query("SELECT \(compared) FROM result") == before { return .unchanged }
     if try !isNewer(place, present) { return .stale }
     if let condition = merge.condition, try evaluate("(\(condition)) IS TRUE", place) != 1 {
       return .stale
@@ -209,7 +211,7 @@ struct OneByOne {
   private func sql(of column: String) -> String {
     let (new, old) = ("excluded.\(column)", "t.\(column)")
     switch merge.columns[column] ?? merge.rule {
-    case .replace: return new
+    case .replace, .along: return new
     case .coalesce: return "ifnull(\(new), \(old))"
     case .keep: return "ifnull(\(old), \(new))"
     case .min: return "CASE WHEN \(old) IS NULL OR \(new) < \(old) THEN \(new) ELSE \(old) END"

@@ -92,7 +92,7 @@ struct MemoryTable {
       }
       let rule = merge.columns.first { SQLName.isSame($0.key, columns[index].name) }?.value ?? merge.rule
       switch rule {
-      case .replace: return new
+      case .replace, .along: return new
       case .coalesce: return new == .null ? old[index] : new
       case .keep: return old[index] == .null ? new : old[index]
       case .sum: return Self.combined(new, old[index], +)

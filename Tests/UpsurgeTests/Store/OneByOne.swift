@@ -110,7 +110,7 @@ struct OneByOne {
       let (row, new) = ("t.\(name)", "excluded.\(name)")
       let merge = scenario.rules.merge
       switch merge.columns[name] ?? merge.rule {
-      case .replace: return (name, new)
+      case .replace, .along: return (name, new)
       case .coalesce: return (name, "coalesce(\(new), \(row))")
       case .keep: return (name, "coalesce(\(row), \(new))")
       case .sum: return (name, "coalesce(\(row) + \(new), \(row), \(new))")
