@@ -137,7 +137,11 @@ final class GatheringTransfer: StoreTransfer {
     seen = Seen(transfer)
   }
 
-  func commitWhileIdle() throws(UpsurgeError) { try storeGathered() }
+  func commitWhileIdle() throws(UpsurgeError) {
+    try storeGathered()
+    try transfer.commitWhileIdle()
+    seen = Seen(transfer)
+  }
 
   // MARK: The end
 

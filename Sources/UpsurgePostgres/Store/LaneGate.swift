@@ -37,9 +37,7 @@ final class LaneGate: @unchecked Sendable {
     switch state {
     case .open: return
     case .shut: throw .roundEnded
-    case .closed:
-      throw PostgresFailure(
-        .retryTransaction, "another connection of the run was kept waiting", sqlState: "40001")
+    case .closed: throw .sentBack
     }
   }
 

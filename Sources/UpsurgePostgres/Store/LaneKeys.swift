@@ -5,6 +5,9 @@ import UpsurgeRecords
 /// The bytes are hashed that are sent for the key, which are the same for all spellings of a value. In a table of Citus those of the
 /// distribution column count alone, so that what goes to one shard goes over one connection.
 struct LaneKeys: ~Copyable {
+  /// Of the way in which values become the number of a connection: a run that resumes must find the same one.
+  static let version = 1
+
   /// nil where the records have no such column: each is rejected then, by whichever connection.
   private let encoder: RowEncoder?
   private let slots: [Int]

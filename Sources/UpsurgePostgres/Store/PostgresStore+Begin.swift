@@ -12,9 +12,10 @@ import UpsurgeStorage
 extension PostgresStore {
   /// Makes what must be before the first record, writes down that the run has begun, and says how its records are committed.
   func transactions(
-    for table: inout TargetTable, _ input: LoadInput, _ beginning: Beginning, _ context: StoreContext, laneCount: Int
+    for table: inout TargetTable, _ input: LoadInput, _ beginning: Beginning, _ context: StoreContext,
+    over lanes: RunPosition.Lanes?
   ) throws(UpsurgeError) -> RunTransactions {
-    if laneCount > 1 { try checkRoom(for: laneCount) }
+    if let lanes { try checkRoom(for: lanes.count) }
     let options = job.options
     let isTrial = options.output.dryRun != nil
     var preparations: [String] = []
@@ -41,7 +42,7 @@ extension PostgresStore {
     try checkSQL(of: table)
     let runs = runs(beside: table.name)
     let settings = settings(for: table)
-    let newRun = newRun(input, table, context, laneCount: laneCount)
+    let newRun = newRun(input, table, context, over: lanes)
     if isTrial || options.transaction.isAtomic {
       if !isTrial { try makeRuns(runs) }
       if beginning.resumption == nil { try forget(beginning.replaced, runs, isTrial: isTrial) }
@@ -49,15 +50,15 @@ extension PostgresStore {
       return WholeTransaction(self, written, preparations: preparations, settings)
     }
     try makeRuns(runs)
-    if laneCount > 1 { try makeLanes(runs) }
+    if lanes != nil { try makeLanes(runs) }
     try forget(beginning.replaced, runs, isTrial: false)
     var isAgain = false
     let begun = try session.asking { (connection) throws(PostgresFailure) -> PartTransactions.Begun? in
       if isAgain { try runs.forget(begun: newRun, connection) }
       isAgain = true
-      if laneCount > 1 {
+      if let lanes {
         guard let earlier = beginning.resumption else {
-          return try begin(newRun, laneCount: laneCount, runs, connection)
+          return try begin(newRun, laneCount: lanes.count, runs, connection)
         }
         return try takeOver(earlier, newRun, runs, connection)
       }
@@ -117,10 +118,10 @@ extension PostgresStore {
   }
 
   private func newRun(
-    _ input: LoadInput, _ table: TargetTable, _ context: StoreContext, laneCount: Int
+    _ input: LoadInput, _ table: TargetTable, _ context: StoreContext, over lanes: RunPosition.Lanes?
   ) -> PostgresRuns.NewRun {
     var position = RunPosition()
-    if laneCount > 1 { position.lanes = RunPosition.Lanes(count: laneCount) }
+    position.lanes = lanes
     position.madeTable = table.making != nil
     return PostgresRuns.NewRun(
       table: input.runJob.table, job: RunText.encode(input.runJob),

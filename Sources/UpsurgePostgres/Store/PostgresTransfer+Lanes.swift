@@ -5,6 +5,16 @@ import UpsurgeStorage
 
 /// A run with several connections: see `RunLanes`.
 extension PostgresTransfer {
+  /// Goes on from where the connections of an earlier part stand: they may have stored more since the run's record was read.
+  func goOn(_ lanes: RunLanes) throws(UpsurgeError) {
+    guard let begun = (transactions as? PartTransactions)?.begun else { return }
+    var progress = try RunText.progress(begun.progress)
+    for lane in lanes.progress { progress.add(lane) }
+    (ledger, committedLedger) = (progress.ledger, progress.ledger)
+    (rejectsByReason, committedRejects) = (progress.rejectsByReason, progress.rejectsByReason)
+    hasMetTombstone = progress.hasMetTombstone
+  }
+
   /// Stores a batch over all connections, while what they have committed before is written down.
   func storeRound(_ batch: inout Batch, over lanes: RunLanes) throws(UpsurgeError) {
     var place = inputPlace
@@ -76,10 +86,11 @@ extension PostgresTransfer {
       if fatalReject == nil { lanes.noteFailure() }
       throw failure
     }
-    let failures = outcomes.compactMap(\.failure).filter { $0 != .roundEnded }
+    let failures = outcomes.compactMap(\.failure)
+    if failures.isEmpty { return }
+    let causes = failures.filter { $0 != .roundEnded }
     // What another process, or another server, has done explains all the rest.
-    let first = failures.first { [.takenOver, .commitsLost].contains($0.kind) } ?? failures.first
-    guard let first else { return }
+    let first = causes.first { [.takenOver, .commitsLost].contains($0.kind) } ?? causes.first ?? failures[0]
     lanes.noteFailure()
     throw store.session.error(of: first)
   }

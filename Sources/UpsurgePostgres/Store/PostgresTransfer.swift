@@ -47,9 +47,9 @@ final class PostgresTransfer: StoreTransfer {
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
     // Judged before the run is written down: a run that never begins leaves no row.
     snapshot = try store.snapshotSweep(of: table, beginning.source, context)
-    let laneCount = try store.laneCount(of: table, beginning, context)
-    transactions = try store.transactions(for: &table, input, beginning, context, laneCount: laneCount)
-    lanes = try store.lanes(of: table, transactions, beginning, laneCount)
+    let setting = try store.laneSetting(of: table, beginning, context)
+    transactions = try store.transactions(for: &table, input, beginning, context, over: setting)
+    lanes = try store.lanes(of: table, transactions, beginning, isSeveral: setting != nil)
     self.table = table
     batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
     startedSeconds = beginning.resumption?.progress.seconds ?? 0
@@ -120,7 +120,10 @@ final class PostgresTransfer: StoreTransfer {
 
   func write(_ batch: inout Batch) throws(UpsurgeError) { try store(&batch) }
 
-  func commitWhileIdle() throws(UpsurgeError) {}
+  /// Writes down what several connections have committed; all else is committed with its batch.
+  func commitWhileIdle() throws(UpsurgeError) {
+    if let lanes { try sealLast(lanes, isWhole: false) }
+  }
 
   /// Stores a batch and commits it with its place, unless all of the run is one transaction. Bad records may make several of one.
   private func store(_ batch: inout Batch) throws(UpsurgeError) {
@@ -192,7 +195,7 @@ final class PostgresTransfer: StoreTransfer {
   ) -> RunState {
     var position = position
     position.madeTable = table.making != nil
-    position.lanes = lanes.map { RunPosition.Lanes(count: $0.count, seal: $0.seal) }
+    position.lanes = lanes?.position
     position.outputLengths = kept.earlierPosition.rejectsLengths(
       with: kept.file?.length, in: options.rejects.target?.place)
     var progress = RunProgress()

@@ -48,7 +48,7 @@ final class RunLanes {
   private let table: PostgresLanes
   private let run: Int64
   private let plan: RecordPlan
-  private let keyNames: [String]
+  private let division: LaneDivision
   private var columns: [ColumnTarget]
   private var keys: LaneKeys
   /// How often the run's position was written down.
@@ -61,10 +61,9 @@ final class RunLanes {
   /// Whether a connection, or the seal, has failed: what stands is looked up by whoever resumes the run.
   private(set) var hasFailed = false
 
-  /// - Parameter keyNames: the columns that decide over which connection a record goes.
   /// - Throws: `database` for rows that no run has written.
-  init(_ place: RunLane.Place, by keyNames: [String], found: PostgresTable) throws(UpsurgeError) {
-    (table, run, self.keyNames) = (place.lanes, place.begun.run, keyNames)
+  init(_ place: RunLane.Place, by division: LaneDivision, found: PostgresTable) throws(UpsurgeError) {
+    (table, run, self.division) = (place.lanes, place.begun.run, division)
     plan = RecordPlan(place.table, found: found)
     columns = place.table.knownColumns
     let position = try RunText.position(place.begun.position)
@@ -83,12 +82,15 @@ final class RunLanes {
       lanes.append(RunLane(number, place, mark: mark, progress))
     }
     self.lanes = lanes
-    keys = LaneKeys(plan, columns, by: keyNames, count: own.count)
+    keys = LaneKeys(plan, columns, by: division.names, count: own.count)
   }
 
   deinit { for lane in lanes { lane.end() } }
 
   var count: Int { lanes.count }
+
+  /// What the run's row says of them.
+  var position: RunPosition.Lanes { RunPosition.Lanes(count: count, seal: seal, division: division.text) }
 
   /// What the connections have stored beside the run's position.
   var progress: [LaneProgress] { lanes.filter { $0.mark.seal == seal }.map(\.progress) }
@@ -96,7 +98,7 @@ final class RunLanes {
   /// Adds columns that records of the next batch speak of for the first time.
   func add(_ new: [ColumnTarget]) {
     columns += new
-    keys = LaneKeys(plan, columns, by: keyNames, count: count)
+    keys = LaneKeys(plan, columns, by: division.names, count: count)
     for lane in lanes { lane.add(new) }
   }
 

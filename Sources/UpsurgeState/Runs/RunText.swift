@@ -129,6 +129,7 @@ package enum RunText {
       out.number(UInt64(lanes.count))
       out.key("seal")
       out.number(lanes.seal)
+      out.member("divided_by", lanes.division)
     }
     out.endObject()
     return out.text
@@ -157,9 +158,11 @@ package enum RunText {
       for member in members { position.outputLengths[member.name] = member.value.unsigned }
     }
     position.madeTable = json["made_table"] == .bool(true)
-    if let count = json["connections"]?.unsigned, let seal = json["seal"]?.unsigned {
-      guard (2...RunPosition.Lanes.mostCount).contains(Int(count)) else { throw fault(text) }
-      position.lanes = RunPosition.Lanes(count: Int(count), seal: seal)
+    if let count = json["connections"]?.unsigned {
+      guard (2...RunPosition.Lanes.mostCount).contains(Int(clamping: count)), let seal = json["seal"]?.unsigned,
+        seal < UInt64.max, let division = json["divided_by"]?.text
+      else { throw fault(text) }
+      position.lanes = RunPosition.Lanes(count: Int(count), seal: seal, division: division)
     }
     return position
   }
