@@ -128,5 +128,7 @@ extension PostgresFailure {
   }
 
   /// What PgBouncer says of a pool that stays full, and of too many clients.
-  private static let wordsOfPoolers = ["query_wait_timeout", "no more connections allowed", "too many connections"]
+  private static let wordsOfPoolers = [
+    "query_wait_timeout", "no more connections allowed", "too many connections",
+  ]
 }

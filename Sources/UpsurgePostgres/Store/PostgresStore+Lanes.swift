@@ -112,7 +112,8 @@ struct LaneDivision {
 
   init(_ names: [String], of table: PostgresTable) {
     self.names = names
-    text = (["\(LaneKeys.version)"] + names.map { "\($0) \(table.column($0)?.baseType ?? 0)" }).joined(separator: "\n")
+    text = (["\(LaneKeys.version)"] + names.map { "\($0) \(table.column($0)?.baseType ?? 0)" }).joined(
+      separator: "\n")
   }
 }
 
@@ -122,7 +123,9 @@ extension Merge {
     var texts = condition.map { [$0] } ?? []
     for case (_, .expression(let sql)) in columns.sorted(by: { $0.key < $1.key }) { texts.append(sql) }
     return texts.first { sql in
-      sql.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == "select" || $0 == "table" }
+      sql.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains {
+        $0 == "select" || $0 == "table"
+      }
     }
   }
 }

@@ -159,7 +159,8 @@ package enum RunText {
     }
     position.madeTable = json["made_table"] == .bool(true)
     if let count = json["connections"]?.unsigned {
-      guard (2...RunPosition.Lanes.mostCount).contains(Int(clamping: count)), let seal = json["seal"]?.unsigned,
+      guard (2...RunPosition.Lanes.mostCount).contains(Int(clamping: count)),
+        let seal = json["seal"]?.unsigned,
         seal < UInt64.max, let division = json["divided_by"]?.text
       else { throw fault(text) }
       position.lanes = RunPosition.Lanes(count: Int(count), seal: seal, division: division)
