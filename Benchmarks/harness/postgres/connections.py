@@ -11,6 +11,7 @@ import time
 
 from .. import results, tools
 from ..measure import machine, stop
+from . import curve as page
 from .latency import Latency
 from .server import Server
 
@@ -28,6 +29,7 @@ def add_arguments(parser):
     parser.add_argument("--server", metavar="FOLDER", help="where initdb and postgres are (Debian's PostgreSQL 15)")
     tools.add_seed(parser)
     tools.add_scratch(parser)
+    parser.add_argument("--page", action="store_true", help="write the curve into the manual's page on PostgreSQL, too")
     results.add_arguments(parser)
 
 
@@ -48,8 +50,12 @@ def run(arguments):
     ]
     for text, value, least in checks:
         print(f"{'reached' if value >= least else 'MISSED'}: {text}: {value:.2f} (at least {least})")
-    results.keep(arguments, "connections", {"rows": arguments.rows, "delay": arguments.delay, "curve": curve,
-                                            "disturbed": disturbed, "near": near})
+    found = {
+        "rows": arguments.rows, "delay": arguments.delay, "commit_every": arguments.commit_every, "near_rows": arguments.near_rows,
+        "rounds": arguments.rounds, "curve": curve, "disturbed": disturbed, "near": near}
+    results.keep(arguments, "connections", found)
+    if arguments.page:
+        page.write({**results.stamp(), **found})
     if any(value < least for _, value, least in checks):
         raise SystemExit(1)
 

@@ -237,6 +237,8 @@ extension HintTable {
         "give that table another name: connections of runs are kept in one of this name",
         "write it in plain digits, a date as 2024-02-29; or load without --connections",
         "--key … has it",
+        "make the table what it was when the run began; or delete what that run has stored, and then --resume never loads everything",
+        "leave out --connections; or atomic: bounded, without a sweep",
         "leave out atomic, or sweep",
         "atomic: table; or sweep: none",
         "upsurge mirror with --table tries one of them alone",

@@ -50,13 +50,17 @@ struct LaneTests {
     #expect(
       try RunText.position(RunText.encode(position)) == position
         && !RunText.hasLanes(RunText.encode(position)))
-    position.lanes = RunPosition.Lanes(count: 8, seal: 3)
+    position.lanes = RunPosition.Lanes(count: 8, seal: 3, division: "1\na \"b\" 20")
     #expect(
       try RunText.position(RunText.encode(position)) == position && RunText.hasLanes(RunText.encode(position))
     )
-    #expect(throws: UpsurgeError.self) {
-      _ = try RunText.position(
-        RunText.encode(position).replacing("\"connections\":8", with: "\"connections\":1"))
+    for (old, new) in [
+      ("connections\":8", "connections\":1"), ("connections\":8", "connections\":18446744073709551615"),
+      ("seal\":3", "seal\":18446744073709551615"), ("divided_by", "divided"),
+    ] {
+      #expect(throws: UpsurgeError.self, "\(new)") {
+        _ = try RunText.position(RunText.encode(position).replacing(old, with: new))
+      }
     }
   }
 
@@ -111,5 +115,15 @@ struct LaneTests {
     let found = try arrive([0], at: gate) {}
     sender.join()
     #expect(found == [.retryTransaction])
+  }
+
+  @Test("A connection that another one has sent back waits as long as that one does")
+  func patience() {
+    var patience = ServerPatience()
+    patience.busySeconds = -1
+    var wait = ServerWait(patience, nil)
+    #expect(Server.failure { try wait.wait(after: .sentBack, isAtWork: true) } == nil)
+    let deadlock = PostgresFailure(.retryTransaction, "deadlock detected", sqlState: "40P01")
+    #expect(Server.failure { try wait.wait(after: deadlock, isAtWork: true) } == deadlock)
   }
 }

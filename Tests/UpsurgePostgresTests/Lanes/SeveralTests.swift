@@ -152,6 +152,17 @@ struct SeveralTests {
     ),
   ]
 
+  @Test("SQL that asks for other rows is refused, and other SQL is not")
+  func queries() throws {
+    for sql in ["n + (SELECT count(*) FROM t)", "n + excluded.n"] {
+      try reset("CREATE TABLE t (id bigint PRIMARY KEY, n bigint); INSERT INTO t VALUES (1, 1)")
+      let summary = load("id,n\n1,4\n") { $0.rules.merge.columns = ["n": .expression(sql)] }
+      let isQuery = sql.contains("SELECT")
+      #expect(summary.exitCode == (isQuery ? 64 : 0), "\(summary.error?.description ?? "")")
+      #expect(try connection.texts("SELECT n FROM t") == [[isQuery ? "1" : "5"]])
+    }
+  }
+
   @Test("Options that are about one connection are refused beside several")
   func options() throws {
     try reset("CREATE TABLE t (id bigint PRIMARY KEY, n bigint)")
