@@ -30,19 +30,12 @@ extension PostgresStore {
     // One more writes down where the run stands.
     let room = try session.asking {
       [session] (_) throws(PostgresFailure) -> (count: Int, failure: PostgresFailure)? in
-      var open: [PostgresConnection] = []
-      defer { for connection in open { connection.rollback() } }
-      do throws(PostgresFailure) {
-        while open.count <= count {
-          let connection = try PostgresConnection(to: target, cancellation: session.cancellation)
-          try connection.run("BEGIN; SELECT 1")
-          open.append(connection)
-        }
-        return nil
-      } catch {
-        guard error.isForWantOfRoom, !open.isEmpty else { throw error }
-        return (open.count, error)
-      }
+      let attempt = OpenTransactions(target, session.cancellation)
+      try attempt.open(count + 1)
+      defer { attempt.end() }
+      guard let failure = attempt.failure else { return nil }
+      guard failure.isForWantOfRoom, attempt.count > 0 else { throw failure }
+      return (attempt.count, failure)
     }
     guard let room else { return }
     throw UpsurgeError(
@@ -119,6 +112,52 @@ extension PostgresStore {
       "the schema \(runs.schema.escapedForTerminal) has a table \(PostgresLanes.name) that upsurge did not make",
       hint: "give that table another name: connections of runs are kept in one of this name")
   }
+}
+
+/// Transactions that are open at the same time, each begun by a thread of its own: a server that is far away is waited for once.
+private final class OpenTransactions: @unchecked Sendable {
+  // Sendable because all that changes is only touched while `monitor` is locked, or by the owner when no thread is left.
+
+  private let target: PostgresTarget
+  private let cancellation: ReadCancellation?
+  private let monitor = Monitor()
+  private var connections: [PostgresConnection] = []
+  /// Why one of them could not be opened.
+  private(set) var failure: PostgresFailure?
+
+  init(_ target: PostgresTarget, _ cancellation: ReadCancellation?) {
+    (self.target, self.cancellation) = (target, cancellation)
+  }
+
+  var count: Int { connections.count }
+
+  /// - Throws: `resources` when the system has no thread left.
+  func open(_ count: Int) throws(PostgresFailure) {
+    var threads: [WorkerThread] = []
+    defer { for thread in threads { thread.join() } }
+    for _ in 0..<count {
+      do throws(UpsurgeError) {
+        threads.append(try WorkerThread { self.openOne() })
+      } catch {
+        throw PostgresFailure(.resources, error.message)
+      }
+    }
+  }
+
+  private func openOne() {
+    do throws(PostgresFailure) {
+      let connection = try PostgresConnection(to: target, cancellation: cancellation)
+      try connection.run("BEGIN; SELECT 1")
+      monitor.lock()
+      connections.append(connection)
+    } catch {
+      monitor.lock()
+      if failure?.isForWantOfRoom != true { failure = error }
+    }
+    monitor.unlock()
+  }
+
+  func end() { for connection in connections { connection.rollback() } }
 }
 
 extension PostgresFailure {

@@ -31,7 +31,9 @@ struct SeveralMirrorTests {
     return table
   }
 
-  private func job(_ url: String, _ tables: [MirrorTable], _ atomicity: MirrorJob.Atomicity = .bounded) -> MirrorJob {
+  private func job(_ url: String, _ tables: [MirrorTable], _ atomicity: MirrorJob.Atomicity = .bounded)
+    -> MirrorJob
+  {
     var job = MirrorJob(database: url, tables: tables)
     job.atomicity = atomicity
     return job
@@ -41,7 +43,8 @@ struct SeveralMirrorTests {
     (summary.error ?? summary.tables.first?.failure)?.description ?? "no failure"
   }
 
-  @Test("Nights without a sweep leave what one connection leaves", arguments: [MirrorTable.Kind.snapshot, .delta])
+  @Test(
+    "Nights without a sweep leave what one connection leaves", arguments: [MirrorTable.Kind.snapshot, .delta])
   func nights(kind: MirrorTable.Kind) throws {
     let urls = [1: try server.freshDatabase(), 3: try server.freshDatabase()]
     for url in urls.values {
@@ -51,7 +54,8 @@ struct SeveralMirrorTests {
     for night in 0..<4 {
       let lines = (0..<120).map { record in
         let id = (record * 7 + night * 11) % 90
-        return "\(id),\(record % 13 == 4 ? "95" : record % 17 == 2 ? "x" : "\(record % 60)"),night \(night / 2)\n"
+        return
+          "\(id),\(record % 13 == 4 ? "95" : record % 17 == 2 ? "x" : "\(record % 60)"),night \(night / 2)\n"
       }
       var found: [Int: [String]] = [:]
       for (connections, url) in urls {
@@ -61,8 +65,10 @@ struct SeveralMirrorTests {
         #expect([0, 2].contains(summary.exitCode), "night \(night), \(connections): \(words(summary))")
         rejectedCount += summary.ledger.rejected
         found[connections] =
-          ["\(summary.exitCode) \(summary.ledger)"] + (try server.rows("SELECT * FROM t ORDER BY id", in: url))
-          + (try server.rows("SELECT record, line, code, raw, count FROM upsurge_rejects ORDER BY id", in: url))
+          ["\(summary.exitCode) \(summary.ledger)"]
+          + (try server.rows("SELECT * FROM t ORDER BY id", in: url))
+          + (try server.rows(
+            "SELECT record, line, code, raw, count FROM upsurge_rejects ORDER BY id", in: url))
       }
       #expect(found[1] == found[3], "night \(night)")
     }
@@ -74,7 +80,8 @@ struct SeveralMirrorTests {
   func tables() throws {
     let url = try server.freshDatabase()
     try server.psql(
-      "CREATE TABLE a (id bigint PRIMARY KEY); CREATE TABLE b (id bigint PRIMARY KEY, up bigint REFERENCES a)", in: url)
+      "CREATE TABLE a (id bigint PRIMARY KEY); CREATE TABLE b (id bigint PRIMARY KEY, up bigint REFERENCES a)",
+      in: url)
     let parents = "id\n" + (1...60).map { "\($0)\n" }.joined()
     let children = "id,up\n" + (1...60).map { "\($0),\(61 - $0)\n" }.joined()
     let summary = job(url, [table("b", children, connections: 4), table("a", parents, connections: 4)]).run()
@@ -85,13 +92,19 @@ struct SeveralMirrorTests {
   @Test("A delivery that is one transaction refuses several connections, before any table is looked at")
   func refusals() throws {
     let url = try server.freshDatabase()
-    for (atomicity, database) in [(MirrorJob.Atomicity.table, url), (.job, url), (.bounded, scratch.file("shop.db"))] {
+    for (atomicity, database) in [
+      (MirrorJob.Atomicity.table, url), (.job, url), (.bounded, scratch.file("shop.db")),
+    ] {
       let tables = [table("a", "id\n1\n", connections: 1), table("b", "id\n1\n", connections: 4)]
       let summary = job(database, tables, atomicity).run()
-      #expect(summary.exitCode == 64 && words(summary).contains("table b: --connections 4"), "\(words(summary))")
+      #expect(
+        summary.exitCode == 64 && words(summary).contains("table b: --connections 4"), "\(words(summary))")
       #expect(summary.tables.isEmpty)
     }
-    #expect(try server.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('a', 'b') OR relname LIKE 'upsurge%'", in: url) == ["0"])
+    #expect(
+      try server.rows(
+        "SELECT count(*) AS n FROM pg_class WHERE relname IN ('a', 'b') OR relname LIKE 'upsurge%'", in: url)
+        == ["0"])
     var swept = table("t", "id\n1\n", connections: 4)
     swept.sweep = .hard
     #expect(job(url, [swept]).run().exitCode == 64)

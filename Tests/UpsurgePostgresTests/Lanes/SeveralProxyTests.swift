@@ -87,10 +87,8 @@ struct SeveralProxyTests {
     #expect(try database.direct.texts("SELECT DISTINCT n FROM t") == [["1"]])
   }
 
-  @Test(
-    "A COMMIT of one connection that is lost with the process is found, and its records are left out",
-    arguments: 1...6)
-  func resumes(commit: Int) throws {
+  @Test("A COMMIT of one connection that is lost with the process is found, and its records are left out")
+  func resumes() throws {
     try database.direct.run("CREATE TABLE t (id bigint PRIMARY KEY, n bigint CHECK (n < 90))")
     let text = "id,n\n" + (1...900).map { "\($0 % 300),\($0 % 41 == 0 ? 95 : 1)\n" }.joined()
     func load() -> RunSummary {
@@ -104,13 +102,20 @@ struct SeveralProxyTests {
     let rejects = try readFile(scratch.file("bad"))
     let rows = try database.direct.texts("SELECT id, n FROM t ORDER BY id")
     #expect(undisturbed.error == nil && undisturbed.ledger.rejected > 10)
-    for moment in [ProxyFault.Moment.before, .beforeAnswer] {
+    var brokenCount = 0
+    for (commit, moment) in (1...12).flatMap({ commit in
+      [ProxyFault.Moment.before, .beforeAnswer].map { (commit, $0) }
+    }) {
       try database.settle()
       try database.direct.run("TRUNCATE t; DELETE FROM upsurge_runs")
       unlink(scratch.file("bad"))
-      database.proxy.set([.cut(moment, .commit, at: commit), .cut(.before, .startUp, at: 6, times: 40)])
+      database.proxy.set([.cut(moment, .commit, at: commit)])
+      // Nothing is tried again, as by a process that was killed.
       var summary = load()
       database.proxy.set([])
+      if summary.error != nil, try database.direct.texts("SELECT 1 FROM t LIMIT 1").count == 1 {
+        brokenCount += 1
+      }
       for _ in 0..<5 where summary.error != nil {
         try database.settle()
         summary = load()
@@ -119,6 +124,7 @@ struct SeveralProxyTests {
       #expect(try database.direct.texts("SELECT id, n FROM t ORDER BY id") == rows)
       #expect(try readFile(scratch.file("bad")) == rejects)
     }
+    #expect(brokenCount > 3)
   }
 
   @Test("What stands for Citus stores records by transactions over each connection")

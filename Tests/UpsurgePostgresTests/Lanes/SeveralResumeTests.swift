@@ -56,7 +56,9 @@ struct SeveralResumeTests {
     let before = try connection.texts("SELECT count(*) FROM t")
     try connection.run("ALTER TABLE t ALTER COLUMN id TYPE bigint")
     let refused = load(source) { $0.rejects.onError = .reject }
-    #expect(refused.error?.code == .guardRefused && refused.error?.hint == Self.hint, "\(refused.error?.description ?? "")")
+    #expect(
+      refused.error?.code == .guardRefused && refused.error?.hint == Self.hint,
+      "\(refused.error?.description ?? "")")
     #expect(try connection.texts("SELECT count(*) FROM t") == before)
     try connection.run("ALTER TABLE t ALTER COLUMN id TYPE int")
     let followed = load(source) { $0.rejects.onError = .reject }
@@ -88,7 +90,9 @@ struct SeveralResumeTests {
     #expect(mkfifo(pipe, 0o600) == 0)
     let (target, seen) = (url, Guarded<Int64>(0))
     let writer = try WorkerThread {
-      guard let file = FileHandle(forWritingAtPath: pipe), let other = try? Server.connect(target) else { return }
+      guard let file = FileHandle(forWritingAtPath: pipe), let other = try? Server.connect(target) else {
+        return
+      }
       file.write(Data(("id,n\n" + (1...50).map { "\($0),\($0 == 7 ? 95 : 1)\n" }.joined()).utf8))
       for _ in 0..<1_000 where seen.withLock({ $0 == 0 }) {
         usleep(10_000)
@@ -101,6 +105,8 @@ struct SeveralResumeTests {
     let summary = load(pipe) { ($0.rejects.onError, $0.rejects.target) = (.reject, .table) }
     writer.join()
     #expect(seen.withLock { $0 } == 1, "a reject was kept before the source's end")
-    #expect(summary.error == nil && summary.ledger.inserted == 50 && summary.ledger.rejected == 1, "\(summary.error?.description ?? "")")
+    #expect(
+      summary.error == nil && summary.ledger.inserted == 50 && summary.ledger.rejected == 1,
+      "\(summary.error?.description ?? "")")
   }
 }
