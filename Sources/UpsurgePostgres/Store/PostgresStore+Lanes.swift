@@ -47,7 +47,7 @@ extension PostgresStore {
     if options.table.contract == .evolve {
       throw UpsurgeError(
         .usage,
-        "\(.connections, asked) stores records at the same time, and \(.alter) changes the table between them",
+        "with \(.connections, asked) records are stored at the same time, and \(.alter) would change the table between them",
         hint: "add the columns first, or leave out \(.connections)")
     }
     guard let found = table.found else { return }

@@ -204,7 +204,7 @@ extension PostgresTransfer {
     )
   }
 
-  /// As `sealLast`, after an error that is told instead of one of this.
+  /// Writes down what is committed after an error, which is the one to say.
   func sealAfterError() {
     if let lanes, lanes.canSeal, !lanes.hasFailed { try? seal(lanes) }
   }
