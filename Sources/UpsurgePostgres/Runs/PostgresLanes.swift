@@ -35,26 +35,18 @@ package struct PostgresLanes: Sendable {
   func make(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
     // Who may not make tables may use one that is there.
     if try isOurs(connection) { return true }
-    do {
-      try connection.run(
-        """
-        CREATE TABLE IF NOT EXISTS \(quotedName) (run bigint NOT NULL REFERENCES \(runs.quotedName) ON DELETE CASCADE,
-          connection integer NOT NULL, owner text NOT NULL, position text NOT NULL, progress text NOT NULL,
-          PRIMARY KEY (run, connection))
-        """)
-    } catch {
-      // Two that make it at once: one of them fails in the catalogue, and finds it.
-      guard error.sqlState == "23505" || error.sqlState == "42P07" else { throw error }
-    }
+    try connection.makeTable(
+      """
+      CREATE TABLE IF NOT EXISTS \(quotedName) (run bigint NOT NULL REFERENCES \(runs.quotedName) ON DELETE CASCADE,
+        connection integer NOT NULL, owner text NOT NULL, position text NOT NULL, progress text NOT NULL,
+        PRIMARY KEY (run, connection))
+      """)
     return try isOurs(connection)
   }
 
   /// Whether there is a table of that name, and it has the columns of ours.
   func isOurs(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
-    let names = Self.columns.map { "'\($0)'" }.joined(separator: ", ")
-    let sql =
-      "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname IN (\(names)) AND NOT attisdropped"
-    return try connection.run(sql, [.text(quotedName)]).first?.integer(0) == Int64(Self.columns.count)
+    try connection.hasTable(quotedName, columns: Self.columns)
   }
 
   /// Whether there is a table of ours that this user may read.

@@ -45,7 +45,7 @@ final class RunLane: @unchecked Sendable {
   private let owner: String
   private let fenced: FencedTransactions
   private let batches: BatchStore
-  private let thread = LaneThread()
+  private let thread = TurnThread()
   private(set) var mark: LaneMark
   /// What it has stored since the mark's seal.
   private(set) var progress: LaneProgress

@@ -1,11 +1,11 @@
 import UpsurgeRecords
 
-/// The thread of one connection of a run, which does one thing at a time.
+/// A thread that does one thing at a time, for whoever hands it over.
 ///
 ///     begin(work)     hands over what is to be done
 ///     finish          waits for its end
 ///     end             ends the thread, which the first work has started
-final class LaneThread: @unchecked Sendable {
+final class TurnThread: @unchecked Sendable {
   // Sendable because `work` and `isEnded` are only touched while `monitor` is locked, and `thread` only by the owner.
 
   private let monitor = Monitor()
