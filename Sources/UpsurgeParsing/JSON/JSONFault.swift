@@ -18,8 +18,8 @@ struct JSONFault: @unchecked Sendable {
     case keyChanges(hint: Wording)
     /// A value for a BLOB column that cannot be decoded: why, as a sentence.
     case badBlob(Wording)
-    /// A value that does not fit the format of its column.
-    case unfit(ValueProblem)
+    /// A value that does not fit the format of its column. Kept apart, so that the check of each record stays cheap.
+    indirect case unfit(ValueProblem)
     case unnameableKey
     /// `NaN` or an infinity where a value was expected.
     case nonFinite(String)

@@ -63,6 +63,8 @@ final class ProxiedJob {
     options.transaction.connections = path.connectionCount
     options.tuning.batchSizes.recordCount = path.recordCount / 3
     options.tuning.connectSeconds = connectSeconds
+    // In milliseconds. On a busy machine an attempt may take long, so the clock must not decide.
+    options.transaction.busyTimeout = 600_000
     return LoadJob(database: target, table: "t", sources: [source], options: options)
   }
 
