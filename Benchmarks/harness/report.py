@@ -8,6 +8,7 @@ from . import results
 from .bar_checks import shown
 from .chart import Bar, bar_chart
 from .measure import spread, stop
+from .postgres import curve
 
 WHAT = {"insert": "into a new table", "upsert": "by key onto a table that has them, all changed"}
 
@@ -168,6 +169,12 @@ def postgres(found, name, folder):
             [server_line(contender, done, scenario["records"]) for contender, done in scenario["runs"].items()])
 
 
+def connections(found, name, folder):
+    yield "## Several connections"
+    yield ""
+    yield from curve.lines(found)
+
+
 def server_line(contender, done, records):
     times = [one["seconds"] for one in done]
     middle = statistics.median(times)
@@ -203,4 +210,4 @@ def kernels(found, name, folder):
 
 SECTIONS = [
     (["bars"], bars), (["peers"], peers), (["matrix"], matrix), (["mirror"], mirror), (["floors-narrow", "floors-wide"], floors),
-    (["kernels"], kernels), (["postgres"], postgres)]
+    (["kernels"], kernels), (["postgres"], postgres), (["connections"], connections)]

@@ -41,7 +41,7 @@ package enum Term: String, Sendable, CaseIterable {
   case stateSchema = "state-schema"
 
   // Transactions.
-  case atomic, durability, memory, resume, direct
+  case atomic, durability, memory, resume, direct, connections
   case commitEvery = "commit-every"
   case walLimit = "wal-limit"
   case busyTimeout = "busy-timeout"

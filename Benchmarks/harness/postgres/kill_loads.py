@@ -58,6 +58,8 @@ KINDS = [
     Kind("delta", UPSERT, TABLE, f"SELECT i, -1, 'name ' || i FROM {EVERY}", is_shuffled=True),
     Kind("ordered", SUM, TABLE, SOME, TRIGGER, repeats=2),
     Kind("unnest", SUM, TABLE, SOME, is_small=True, repeats=2),
+    Kind("several", (*UPSERT, "--connections", "4"), TABLE),
+    Kind("several sums", (*SUM, "--connections", "4"), TABLE, SOME, repeats=2),
     Kind("atomic", (*SUM, "--atomic"), TABLE, SOME, repeats=2),
     Kind("atomic new", (*UPSERT, "--atomic")),
 ]

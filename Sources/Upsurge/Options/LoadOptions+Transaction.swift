@@ -14,6 +14,8 @@ extension LoadOptions {
     public var direct = DirectPolicy.auto
     /// The log grows no further than this unless a reader pins it.
     public var walLimit = ByteSize.mebibytes(256)
+    /// So many connections to a server store records at the same time, each those of its keys; a file has one.
+    public var connections = 1
     /// How long to wait for a lock, in milliseconds.
     public var busyTimeout: Int32 = 5_000
     /// Bounds all that is allocated after start-up: batches, page cache.

@@ -1,3 +1,5 @@
+import UpsurgeState
+
 extension LoadOptions {
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
@@ -133,6 +135,16 @@ extension LoadOptions.Transaction {
     if !commitEvery.isPositive {
       throw UpsurgeError(
         .usage, "\(.commitEvery, commitEvery) is too small", hint: "give at least 1, 1B or 1ms")
+    }
+    if !(1...RunPosition.Lanes.mostCount).contains(connections) {
+      throw UpsurgeError(
+        .usage, "\(.connections, connections) is not a number of connections",
+        hint: "give a number from 1 to \(RunPosition.Lanes.mostCount)")
+    }
+    if connections > 1 && isAtomic {
+      throw UpsurgeError(
+        .usage, "\(.atomic) makes one transaction of all records, and \(.connections, connections) makes many",
+        hint: "leave out one of them; a mirror has atomic: bounded for many")
     }
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(

@@ -20,6 +20,11 @@ extension LoadJob {
         .usage, "\(.stateSchema) is for a server: a file of SQLite has no schemas",
         hint: "leave out \(.stateSchema)")
     }
+    if options.transaction.connections > 1, StoreRegistry.provider(of: database) == nil {
+      throw UpsurgeError(
+        .usage, "\(.connections) is for a server: a file of SQLite has one writer at a time",
+        hint: "leave out \(.connections)")
+    }
     try options.validate()
   }
 

@@ -34,6 +34,12 @@ extension OptionCatalogue {
         How large the write-ahead log may get, at least 4MiB. It grows past that only while another program reads it.
         """),
     OptionSpecification(
+      .connections, of: .transactions, .value(Int.self), named: "N",
+      help: """
+        Store records over N connections to a server at the same time, up to 64. Each has the records of its keys, in \
+        their order.
+        """),
+    OptionSpecification(
       .busyTimeout, of: .transactions, .value(LockTime.self), named: "MS",
       help: "Milliseconds to wait for a lock, or 5s, 2min."),
     OptionSpecification(

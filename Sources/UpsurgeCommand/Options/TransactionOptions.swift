@@ -9,6 +9,8 @@ struct TransactionOptions: ParsableArguments {
 
   @Option(.walLimit) var walLimit = LoadOptions.Transaction().walLimit
 
+  @Option(.connections) var connections = LoadOptions.Transaction().connections
+
   @Option(.busyTimeout) var busyTimeout = LockTime(milliseconds: LoadOptions.Transaction().busyTimeout)
 
   @Flag(.inputOrder) var keepsInputOrder = false
@@ -17,6 +19,7 @@ struct TransactionOptions: ParsableArguments {
     transaction.durability = durability
     transaction.commitEvery = commitEvery
     transaction.walLimit = walLimit
+    transaction.connections = connections
     transaction.busyTimeout = busyTimeout.milliseconds
     transaction.keepsInputOrder = keepsInputOrder
   }

@@ -6,6 +6,7 @@ import UpsurgeSQLite
 extension MirrorJob {
   /// - Throws: `usage` for what is not done on a server yet, by its name, before anything is read.
   package func checkServer() throws(UpsurgeError) {
+    do throws(UpsurgeError) { try checkConnections() } catch { throw file == nil ? error : error.ofJob }
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
     if dryRun == .diff {
       let option: Wording = "\(.dryRun)=diff"
@@ -16,7 +17,8 @@ extension MirrorJob {
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
       for (isGiven, key) in [
-        (table.ownedBy != nil, "owned-by"), (table.localEdits != nil, "local-edits"), (table.keepsRowState, "row-state"),
+        (table.ownedBy != nil, "owned-by"), (table.localEdits != nil, "local-edits"),
+        (table.keepsRowState, "row-state"),
       ] where isGiven {
         throw UpsurgeError(
           .usage, "\(shown): \(key) does not apply to \(name) yet: nothing is noted of each row there",
@@ -44,10 +46,30 @@ extension MirrorJob {
     }
   }
 
+  /// - Throws: `usage` for several connections where a delivery is one transaction, and where the database is a file.
+  private func checkConnections() throws(UpsurgeError) {
+    for table in tables where table.options.transaction.connections > 1 {
+      let (shown, count) = ("table \(table.name.escapedForTerminal)", table.options.transaction.connections)
+      if !isOnServer {
+        throw UpsurgeError(
+          .usage,
+          "\(shown): \(.connections, count) is for a server: a file of SQLite has one writer at a time",
+          hint: "leave out \(.connections)")
+      }
+      if atomicity != .bounded {
+        throw UpsurgeError(
+          .usage,
+          "\(shown): \(.connections, count) stores a delivery by many transactions, and atomic: \(atomicity.rawValue) makes one of it",
+          hint: "leave out \(.connections); or atomic: bounded, without a sweep")
+      }
+    }
+  }
+
   /// Brings tables that refer to each other in step, each for itself: those to which others refer first. Where rows of a table
   /// stay because others refer to them, its delivery is read once more when those others are in step: then they go.
   func runOneByOne(
-    _ group: TableGroup, _ afterwards: inout Afterwards, control: RunControl, note: @escaping @Sendable (RunNote) -> Void,
+    _ group: TableGroup, _ afterwards: inout Afterwards, control: RunControl,
+    note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> [MirrorSummary.Table] {
     var done: [MirrorSummary.Table] = []
@@ -62,7 +84,8 @@ extension MirrorJob {
       if summary.isHeldByReferences, table.canBeReadAgain { afterwards.giveBack(since: begun) }
       done.append(summary)
     }
-    for index in done.indices.reversed() where done[index].isHeldByReferences && group.tables[index].canBeReadAgain {
+    for index in done.indices.reversed()
+    where done[index].isHeldByReferences && group.tables[index].canBeReadAgain {
       if control.cancellationSignal != nil { break }
       done[index] = attempt(group.tables[index], &afterwards).behind(done[index])
     }

@@ -1,13 +1,16 @@
+import UpsurgePostgres
 import UpsurgeSQLite
 
 /// The tables of the engine's own that a move knows.
 enum MoveTables {
   /// Where a move keeps how far it is, in the database that it moves into.
   static let state = "upsurge_move"
+  /// Where the connections of a run stand, on a server.
+  private static let connections = PostgresLanes.name
 
   /// Tables whose rows mean something only where they are.
   static func isOwn(_ name: String) -> Bool {
-    OwnTable.isOwn(name) || SQLName.isSame(name, state)
+    OwnTable.isOwn(name) || SQLName.isSame(name, state) || SQLName.isSame(name, connections)
       || SQLName.folded(name).hasPrefix(SQLName.folded("upsurge_new_"))
   }
 

@@ -20,6 +20,8 @@ package final class FencedTransactions {
   /// The server that had the run's row last, as `TransactionSettings.server` says it.
   package private(set) var lastServer: String?
   private var connection: PostgresConnection?
+  /// What `pg_stat_activity` shows.
+  private let applicationName: String
   /// How often a connection was made.
   package private(set) var connectionCount = 0
   /// How often a COMMIT that nobody had answered was found to stand.
@@ -36,8 +38,9 @@ package final class FencedTransactions {
   package init(
     to target: PostgresTarget, row: any FenceRow, earlierOwner: String? = nil, server: String? = nil,
     settings: TransactionSettings = TransactionSettings(), patience: Patience = Patience(),
-    cancellation: ReadCancellation? = nil
+    cancellation: ReadCancellation? = nil, applicationName: String = "upsurge"
   ) {
+    self.applicationName = applicationName
     (self.target, self.row, self.earlierOwner, lastServer) = (target, row, earlierOwner, server)
     (self.settings, self.patience, self.cancellation) = (settings, patience, cancellation)
   }
@@ -151,7 +154,7 @@ package final class FencedTransactions {
 
   private func connect() throws(PostgresFailure) -> PostgresConnection {
     if let connection, connection.isOpen { return connection }
-    let made = try PostgresConnection(to: target, cancellation: cancellation)
+    let made = try PostgresConnection(to: target, cancellation: cancellation, applicationName: applicationName)
     connectionCount += 1
     connection = made
     return made

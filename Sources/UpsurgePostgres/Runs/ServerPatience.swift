@@ -41,7 +41,8 @@ struct ServerWait {
   mutating func wait(after failure: PostgresFailure, isAtWork: Bool) throws(PostgresFailure) {
     switch failure.kind {
     case .retryTransaction:
-      if seconds > patience.busySeconds { throw failure }
+      // Who has sent the others back is the one that waits, and says when it has waited long enough.
+      if failure != .sentBack, seconds > patience.busySeconds { throw failure }
       // Two that met once must not meet again.
       try pause(0.05 * Double(1 << min(busyCount, 6)) * Double.random(in: 0.5...1.5))
       busyCount += 1
@@ -75,6 +76,11 @@ struct ServerWait {
 }
 
 extension PostgresFailure {
+  /// Another connection of the run was kept waiting, perhaps for a lock of this one.
+  static var sentBack: PostgresFailure {
+    PostgresFailure(.retryTransaction, "another connection of the run was kept waiting", sqlState: "40001")
+  }
+
   /// What is said of a connection that has broken at the same records each time.
   fileprivate var again: PostgresFailure {
     if kind == .unreachable { return self }

@@ -81,16 +81,20 @@ final class BatchStore {
   private func forgetWriters() { (writers, recipe) = ([:], nil) }
 
   /// Stores a part of a batch, or as much of it as one transaction should hold.
+  /// - Parameter selection: the indexes of the records that the part counts; nil where these are indexes themselves. What is said of a
+  ///   record is said by its index in the batch.
   func store(
-    _ part: BatchPart, of batch: borrowing Batch, on connection: PostgresConnection
+    _ part: BatchPart, of batch: borrowing Batch, only selection: [Int32]? = nil, on connection: PostgresConnection
   ) throws(PostgresFailure) -> Outcome {
     let plan = try prepare(connection)
     var outcome = Outcome()
-    if let rejected = part.rejected {
+    if var rejected = part.rejected {
+      if let selection { rejected.record = Int(selection[rejected.record]) }
       outcome.rejected = [rejected]
       return outcome
     }
-    let groups = RecordGroups(batch, part.records, tombstone: tombstone, keySlots: comparableKeySlots(plan))
+    let groups = RecordGroups(
+      batch, part.records, only: selection, tombstone: tombstone, keySlots: comparableKeySlots(plan))
     // Groups that were gathered end at no record before which all are done.
     var savepoints = groups.isGathered ? part.savepoints.withoutLimit : part.savepoints
     for group in groups.groups where outcome.next == nil {

@@ -9,16 +9,21 @@ final class GatherInterval {
   /// As many records as a statement settles best: fewer cost a round trip each, more are no faster.
   private static let automaticCount = 100_000
 
-  init(_ transaction: LoadOptions.Transaction) { interval = transaction.commitEvery }
+  /// Each connection has a transaction of its own.
+  private let connectionCount: Int
+
+  init(_ transaction: LoadOptions.Transaction, connectionCount: Int) {
+    (interval, self.connectionCount) = (transaction.commitEvery, connectionCount)
+  }
 
   /// A transaction has ended.
   func begin() { startedAt = MonotonicClock.seconds }
 
   func isOver(_ gathered: GatheredBatch) -> Bool {
     switch interval {
-    case .auto: gathered.recordCount >= Self.automaticCount
-    case .records(let count): gathered.recordCount >= count
-    case .bytes(let size): gathered.usedByteCount >= size.byteCount
+    case .auto: gathered.recordCount >= Self.automaticCount * connectionCount
+    case .records(let count): gathered.recordCount / connectionCount >= count
+    case .bytes(let size): gathered.usedByteCount / connectionCount >= size.byteCount
     case .milliseconds(let count): (MonotonicClock.seconds - startedAt) * 1_000 >= Double(count)
     }
   }

@@ -51,7 +51,7 @@ final class GatheringTransfer: StoreTransfer {
       try gathered.empty { (batch, ahead) throws(UpsurgeError) in try transfer.write(&batch, ahead) }
     }
     let options = context.options.transaction
-    interval = GatherInterval(options)
+    interval = GatherInterval(options, connectionCount: transfer.lanes?.count ?? 1)
     // Two are gathered, and each is encoded besides.
     byteLimit = options.memory.byteCount / 6
     (gathered, stored) = (GatheredBatch(byteLimit: byteLimit), GatheredBatch(byteLimit: byteLimit))
@@ -78,7 +78,7 @@ final class GatheringTransfer: StoreTransfer {
 
   func write(_ batch: inout Batch) throws(UpsurgeError) {
     if !batch.newColumns.isEmpty {
-      try storeGathered()
+      try storeAll()
       transfer.add(batch.newColumns)
     }
     if gathers(batch) {
@@ -88,7 +88,7 @@ final class GatheringTransfer: StoreTransfer {
     try storeBeside()
     if gathers(batch) { return }
     // It goes together with no other one, or that is only known when those before it are stored.
-    try storeGathered()
+    try storeAll()
     if gathers(batch) { return }
     if batch.usedByteCount > byteLimit {
       gathered.letGo()
@@ -99,7 +99,9 @@ final class GatheringTransfer: StoreTransfer {
     try transfer.write(&batch)
   }
 
-  private func gathers(_ batch: borrowing Batch) -> Bool { seen.place.isBehindCommitted(batch) && gathered.take(batch) }
+  private func gathers(_ batch: borrowing Batch) -> Bool {
+    seen.place.isBehindCommitted(batch) && gathered.take(batch)
+  }
 
   var isGathering: Bool { isStoring || !gathered.isEmpty }
 
@@ -122,7 +124,14 @@ final class GatheringTransfer: StoreTransfer {
     try thread.finish()
   }
 
+  /// Stores what waits, as no other records come now, and writes down what several connections have committed.
   func storeGathered() throws(UpsurgeError) {
+    try storeAll()
+    try transfer.settle()
+    seen = Seen(transfer)
+  }
+
+  private func storeAll() throws(UpsurgeError) {
     try awaitStored()
     if gathered.isEmpty { return }
     let start = MonotonicClock.seconds
@@ -141,11 +150,7 @@ final class GatheringTransfer: StoreTransfer {
 
   // MARK: The end
 
-  func settle() throws(UpsurgeError) {
-    try storeGathered()
-    try transfer.settle()
-    seen = Seen(transfer)
-  }
+  func settle() throws(UpsurgeError) { try storeGathered() }
 
   func sweep() throws(UpsurgeError) {
     defer { seen = Seen(transfer) }
@@ -153,7 +158,7 @@ final class GatheringTransfer: StoreTransfer {
   }
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
-    try storeGathered()
+    try storeAll()
     defer { seen = Seen(transfer) }
     try transfer.finish(isInterrupted: isInterrupted)
     isDone = true

@@ -26,6 +26,13 @@ struct PostgresExplanation {
         because: table.given.mode != nil
           ? "it was asked for" : table.key.isNone ? "there is no key" : "there is a key"))
     explanation.lines.append(Line("key", table.key.words, because: keyReason))
+    let count = job.options.transaction.connections
+    if count > 1 {
+      explanation.lines.append(
+        table.making == nil
+          ? Line("connections", "\(count)", because: "a record goes over the one that its key says")
+          : Line("connections", "1", because: "a new table is filled over one"))
+    }
     if let found = table.found {
       addPaths(of: found, to: &explanation)
     } else {

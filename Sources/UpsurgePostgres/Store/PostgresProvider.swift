@@ -99,12 +99,16 @@ extension RunRecord {
   /// - Throws: `database` for a row that no run has written.
   init(_ row: PostgresRuns.Row) throws(UpsurgeError) {
     let state = State(rawValue: row.state) ?? .done
+    let position = try RunText.position(row.position)
+    var progress = try RunText.progress(row.progress)
+    for lane in row.lanes where try LaneMark(lane.position).seal == position.lanes?.seal {
+      progress.add(try LaneProgress(lane.progress))
+    }
     self.init(
       id: row.run, state: state, job: try RunText.job(row.job, table: row.table),
       files: try RunText.files(row.files),
       owner: row.owner, startedAt: row.startedAt, updatedAt: row.updatedAt,
-      position: try RunText.position(row.position),
-      progress: try RunText.progress(row.progress),
+      position: position, progress: progress,
       exitCode: row.exitCode.map { Int32(truncatingIfNeeded: $0) },
       livePID: state == .running ? RunOwner.livePID(row.owner) : nil)
   }

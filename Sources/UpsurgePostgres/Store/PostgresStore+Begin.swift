@@ -12,8 +12,10 @@ import UpsurgeStorage
 extension PostgresStore {
   /// Makes what must be before the first record, writes down that the run has begun, and says how its records are committed.
   func transactions(
-    for table: inout TargetTable, _ input: LoadInput, _ beginning: Beginning, _ context: StoreContext
+    for table: inout TargetTable, _ input: LoadInput, _ beginning: Beginning, _ context: StoreContext,
+    over lanes: RunPosition.Lanes?
   ) throws(UpsurgeError) -> RunTransactions {
+    if let lanes { try checkRoom(for: lanes.count) }
     let options = job.options
     let isTrial = options.output.dryRun != nil
     var preparations: [String] = []
@@ -44,7 +46,7 @@ extension PostgresStore {
     try checkSQL(of: table)
     let runs = runs(beside: table.name)
     let settings = settings(for: table)
-    let newRun = newRun(input, table, context)
+    let newRun = newRun(input, table, context, over: lanes)
     if isTrial || options.transaction.isAtomic {
       if !isTrial { try makeRuns(runs) }
       if beginning.resumption == nil { try forget(beginning.replaced, runs, isTrial: isTrial) }
@@ -52,11 +54,18 @@ extension PostgresStore {
       return WholeTransaction(self, written, preparations: preparations, settings)
     }
     try makeRuns(runs)
+    if lanes != nil { try makeLanes(runs) }
     try forget(beginning.replaced, runs, isTrial: false)
     var isAgain = false
-    let begun = try session.asking { (connection) throws(PostgresFailure) in
+    let begun = try session.asking { (connection) throws(PostgresFailure) -> PartTransactions.Begun? in
       if isAgain { try runs.forget(begun: newRun, connection) }
       isAgain = true
+      if let lanes {
+        guard let earlier = beginning.resumption else {
+          return try begin(newRun, laneCount: lanes.count, runs, connection)
+        }
+        return try takeOver(earlier, newRun, runs, connection)
+      }
       return try write(beginning.resumption, newRun, runs, connection)
     }
     guard let begun else {
@@ -112,10 +121,11 @@ extension PostgresStore {
     return try connection.run(TransactionSettings.server, []).first?.text(0)
   }
 
-  private func newRun(_ input: LoadInput, _ table: TargetTable, _ context: StoreContext)
-    -> PostgresRuns.NewRun
-  {
+  private func newRun(
+    _ input: LoadInput, _ table: TargetTable, _ context: StoreContext, over lanes: RunPosition.Lanes?
+  ) -> PostgresRuns.NewRun {
     var position = RunPosition()
+    position.lanes = lanes
     position.madeTable = table.making != nil
     return PostgresRuns.NewRun(
       table: input.runJob.table, job: RunText.encode(input.runJob),
@@ -124,7 +134,7 @@ extension PostgresStore {
       progress: RunText.encode(RunProgress()))
   }
 
-  private func settings(for table: TargetTable) -> TransactionSettings {
+  func settings(for table: TargetTable) -> TransactionSettings {
     let transaction = job.options.transaction
     var settings = TransactionSettings()
     // 0 would be without bound.
@@ -240,6 +250,10 @@ extension PostgresStore {
       table.name.schema ?? defaultSchema, table.name.name, table.neededRights(for: snapshot?.sweep), isMade: table.making != nil)
     if job.options.output.dryRun != nil { return }
     var names = [PostgresRuns.name]
+    if options.transaction.connections > 1 {
+      names.append(PostgresLanes.name)
+      session.rights.add(stateSchema(beside: table.name), PostgresRuns.name, ["REFERENCES"], isMade: true)
+    }
     if snapshot != nil { names += UnacceptedState.layouts.map(\.name) }
     for name in names { noteRights(for: name, beside: table.name) }
     if job.options.rejects.target == .table { noteRights(for: rejectTables(beside: table.name)) }

@@ -26,6 +26,11 @@ final class PostgresStore: Store {
     session.rights.add(
       stateSchema(beside: name), PostgresRuns.name, ["SELECT", "INSERT", "UPDATE", "DELETE"], isMade: false
     )
+    if name.name == PostgresLanes.name {
+      throw UpsurgeError(
+        .usage, "\(name.name) is a table of Upsurge's own, in which it keeps something beside the data",
+        hint: "give another table")
+    }
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
       throw UpsurgeError(
@@ -152,6 +157,8 @@ final class PostgresStore: Store {
 
   func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> TargetTable? {
     var table = try preparedTable(for: input, options: options)
+    try checkDistribution(table)
+    try checkConnections(table, input.beginning)
     table.givenName = TableName.asSource(schema: name.schema, name: name.name)
     return table
   }

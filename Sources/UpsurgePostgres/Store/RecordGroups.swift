@@ -30,25 +30,33 @@ struct RecordGroups {
 
   /// - Parameters:
   ///   - range: the records that are to be stored.
+  ///   - selection: the indexes of the records that `range` counts; nil where these are indexes themselves.
   ///   - tombstone: says which records are deletes; nil where none is one.
   ///   - keySlots: the slots of the key, where equal keys are equal cells; nil where that is not known.
-  init(_ batch: borrowing Batch, _ range: Range<Int>, tombstone: TombstoneTest?, keySlots: [Int]?) {
+  init(
+    _ batch: borrowing Batch, _ range: Range<Int>, only selection: [Int32]? = nil, tombstone: TombstoneTest?,
+    keySlots: [Int]?
+  ) {
     if range.isEmpty { return }
-    if tombstone == nil && !batch.hasAbsentCells {
-      let isAll = range == 0..<batch.recordCount
-      groups = [Group(kind: Kind(), records: isAll ? nil : range.map { Int32(truncatingIfNeeded: $0) })]
+    let isAll = selection == nil && range == 0..<batch.recordCount
+    if isAll, tombstone == nil, !batch.hasAbsentCells {
+      groups = [Group(kind: Kind(), records: nil)]
       return
     }
-    for record in range {
-      let kind = Self.kind(record, batch, tombstone)
-      let index = Int32(truncatingIfNeeded: record)
+    let records = selection.map { Array($0[range]) } ?? range.map { Int32(truncatingIfNeeded: $0) }
+    if tombstone == nil && !batch.hasAbsentCells {
+      groups = [Group(kind: Kind(), records: records)]
+      return
+    }
+    for index in records {
+      let kind = Self.kind(Int(index), batch, tombstone)
       if groups.last?.kind == kind {
         groups[groups.count - 1].records?.append(index)
       } else {
         groups.append(Group(kind: kind, records: [index]))
       }
     }
-    if groups.count > 2, let keySlots, Self.areDistinct(batch, range, keySlots) { gather() }
+    if groups.count > 2, let keySlots, Self.areDistinct(batch, records, keySlots) { gather() }
   }
 
   /// Puts records of one kind together.
@@ -83,16 +91,16 @@ struct RecordGroups {
   }
 
   /// Whether no key comes twice.
-  private static func areDistinct(_ batch: borrowing Batch, _ range: Range<Int>, _ slots: [Int]) -> Bool {
+  private static func areDistinct(_ batch: borrowing Batch, _ records: [Int32], _ slots: [Int]) -> Bool {
     var seen: Set<[UInt8]> = []
-    seen.reserveCapacity(range.count)
+    seen.reserveCapacity(records.count)
     var kinds = [Cell.Kind?](repeating: nil, count: slots.count)
     var key: [UInt8] = []
-    for record in range {
+    for record in records {
       key.removeAll(keepingCapacity: true)
       for (place, slot) in slots.enumerated() {
         guard slot < batch.columnCount else { return false }
-        let cell = batch.cells[record * batch.columnCount + slot]
+        let cell = batch.cells[Int(record) * batch.columnCount + slot]
         // Two spellings of one value need not be the same bytes.
         if let kind = kinds[place], kind != cell.kind { return false }
         kinds[place] = cell.kind

@@ -52,6 +52,9 @@ class RunTransactions {
   /// Forgets what is not committed.
   func rollback() {}
 
+  /// Something of the run is committed by other connections.
+  func noteStored() {}
+
   /// The failure that stands for an error of ours.
   func refuse(_ error: UpsurgeError) -> PostgresFailure {
     refusal = error
@@ -78,10 +81,16 @@ final class PartTransactions: RunTransactions {
     let position: String
     /// The server that has it.
     let server: String?
+    /// What the row says of the progress.
+    var progress = ""
+    /// The connections of a run that has several, as their rows stand.
+    var lanes: [PostgresLanes.Row] = []
   }
 
+  /// The run as it was when it began, or was resumed.
+  let begun: Begun
   private let fenced: FencedTransactions
-  private let runs: PostgresRuns
+  let runs: PostgresRuns
   private let run: Int64
   private let owner: String
   /// The table that is made under a name of the engine's own; nil where the table is there.
@@ -113,6 +122,7 @@ final class PartTransactions: RunTransactions {
     _ store: PostgresStore, _ runs: PostgresRuns, _ begun: Begun, _ beginning: Beginning, making: NewTable?,
     _ settings: TransactionSettings
   ) {
+    self.begun = begun
     (self.runs, run, owner, position, self.making) = (runs, begun.run, begun.owner, begun.position, making)
     hasStored = beginning.resumption != nil
     files = beginning.files
@@ -132,6 +142,8 @@ final class PartTransactions: RunTransactions {
   override var ending: RunEnding? {
     store.ending(of: run, owner: owner, runs: runs, server: fenced.lastServer)
   }
+
+  override func noteStored() { hasStored = true }
 
   override func store(
     _ body: (PostgresConnection) throws(PostgresFailure) -> RunState

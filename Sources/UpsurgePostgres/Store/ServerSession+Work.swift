@@ -67,6 +67,7 @@ extension ServerSession {
     guard run.state == .running, isOwn || run.livePID == nil else { return run }
     let rows = try reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       _ = try runs.lock(run.id, connection)
+      if run.position.lanes != nil { try PostgresLanes(runs).settle(run.id, connection) }
       return try runs.all(connection)
     }
     return try rows.first { $0.run == run.id }.map { (row) throws(UpsurgeError) in try RunRecord(row) }

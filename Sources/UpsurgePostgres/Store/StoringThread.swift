@@ -6,16 +6,12 @@ import UpsurgeRecords
 ///     finish           waits for its end, and throws what it threw
 ///     end              ends the thread, which the first batch has started
 final class StoringThread: @unchecked Sendable {
-  // Sendable because `work`, `failure` and `isEnded` are only touched while `monitor` is locked, `thread` only by the owner, and
-  // `store` is only called by the thread, between `begin` and `finish` of its owner.
+  // Sendable because `failure` is touched by the thread between `begin` and `finish`, and by the owner at other times; `store` is only
+  // called by the thread.
 
   private let store: (GatheredBatch) throws(UpsurgeError) -> Void
-  private let monitor = Monitor()
-  /// What is stored.
-  private var work: GatheredBatch?
+  private let thread = TurnThread()
   private var failure: UpsurgeError?
-  private var isEnded = false
-  private var thread: WorkerThread?
 
   /// - Parameter store: stores a batch, and leaves it empty.
   init(_ store: @escaping (GatheredBatch) throws(UpsurgeError) -> Void) { self.store = store }
@@ -23,50 +19,19 @@ final class StoringThread: @unchecked Sendable {
   /// Begins to store a batch; the one before must be finished.
   /// - Throws: `database` when the system has no thread left.
   func begin(_ batch: GatheredBatch) throws(UpsurgeError) {
-    if thread == nil { thread = try WorkerThread { self.run() } }
-    monitor.lock()
-    precondition(work == nil && !isEnded, "one batch is stored at a time")
-    work = batch
-    monitor.notifyAll()
-    monitor.unlock()
+    try thread.begin { [self] in
+      do throws(UpsurgeError) { try store(batch) } catch { failure = error }
+    }
   }
 
   /// Waits until nothing is stored.
   /// - Throws: what was thrown since the last call.
   func finish() throws(UpsurgeError) {
-    monitor.lock()
-    while work != nil { monitor.wait() }
-    let failure = self.failure
-    self.failure = nil
-    monitor.unlock()
+    thread.finish()
+    defer { failure = nil }
     if let failure { throw failure }
   }
 
   /// Ends the thread after the batch that is its own.
-  func end() {
-    monitor.lock()
-    isEnded = true
-    monitor.notifyAll()
-    monitor.unlock()
-    thread?.join()
-    thread = nil
-  }
-
-  private func run() {
-    while let batch = next() {
-      var failure: UpsurgeError?
-      do throws(UpsurgeError) { try store(batch) } catch { failure = error }
-      monitor.lock()
-      (self.failure, work) = (failure, nil)
-      monitor.notifyAll()
-      monitor.unlock()
-    }
-  }
-
-  private func next() -> GatheredBatch? {
-    monitor.lock()
-    defer { monitor.unlock() }
-    while work == nil && !isEnded { monitor.wait() }
-    return work
-  }
+  func end() { thread.end() }
 }

@@ -176,7 +176,8 @@ package struct InputPlace {
     return (record, reject)
   }
 
-  private func changed(before line: UInt64, _ sourceNames: [String]) -> UpsurgeError {
+  /// The error of an input of which committed records do not end where they did.
+  package func changed(before line: UInt64, _ sourceNames: [String]) -> UpsurgeError {
     let name = sourceIndex.map { $0 < sourceNames.count ? sourceNames[$0] : "-" } ?? "the input"
     return UpsurgeError(
       .guardRefused,

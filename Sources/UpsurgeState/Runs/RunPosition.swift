@@ -16,6 +16,24 @@ package struct RunPosition: Sendable, Equatable {
   package var outputLengths: [String: UInt64] = [:]
   /// Whether the run has made the table.
   package var madeTable = false
+  /// The connections that store the run's records; nil where it is one.
+  package var lanes: Lanes?
+
+  /// Several connections, each of which is at a place of its own.
+  package struct Lanes: Sendable, Equatable {
+    package var count: Int
+    /// How often this position was written down: what a connection notes belongs to one of these times.
+    package var seal: UInt64
+    /// What decides which connection stores a record: a run that resumes must divide its records as before.
+    package var division: String
+
+    /// A server has 100 connections for all of its clients, unless somebody says otherwise.
+    package static let mostCount = 64
+
+    package init(count: Int, seal: UInt64 = 0, division: String) {
+      (self.count, self.seal, self.division) = (count, seal, division)
+    }
+  }
 
   package struct Block: Sendable, Equatable {
     package var byteCount: Int

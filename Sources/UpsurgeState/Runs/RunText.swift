@@ -124,6 +124,13 @@ package enum RunText {
     }
     out.key("made_table")
     out.bool(position.madeTable)
+    if let lanes = position.lanes {
+      out.key("connections")
+      out.number(UInt64(lanes.count))
+      out.key("seal")
+      out.number(lanes.seal)
+      out.member("divided_by", lanes.division)
+    }
     out.endObject()
     return out.text
   }
@@ -151,8 +158,18 @@ package enum RunText {
       for member in members { position.outputLengths[member.name] = member.value.unsigned }
     }
     position.madeTable = json["made_table"] == .bool(true)
+    if let count = json["connections"]?.unsigned {
+      guard (2...RunPosition.Lanes.mostCount).contains(Int(clamping: count)),
+        let seal = json["seal"]?.unsigned,
+        seal < UInt64.max, let division = json["divided_by"]?.text
+      else { throw fault(text) }
+      position.lanes = RunPosition.Lanes(count: Int(count), seal: seal, division: division)
+    }
     return position
   }
+
+  /// Whether a position, as it is stored, is one of a run with several connections.
+  package static func hasLanes(_ text: String) -> Bool { text.contains("\"connections\":") }
 
   // MARK: - Progress
 

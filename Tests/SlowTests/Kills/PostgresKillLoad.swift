@@ -6,7 +6,7 @@ import Testing
 /// A load into PostgreSQL that a test disturbs. What is stored twice shows in a sum, or where no key is; some records are rejected.
 struct PostgresKillLoad {
   enum Path: String, CaseIterable {
-    case newTable, append, keyless, walk, delta, ordered, unnest, atomic
+    case newTable, append, keyless, walk, delta, ordered, unnest, atomic, several, severalSums
   }
 
   /// All that stands at the end.
@@ -123,7 +123,7 @@ struct PostgresKillLoad {
   func settle() throws {
     for _ in 0..<3_000 {
       let sessions =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'upsurge'"
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'upsurge%'"
       if try server.psql(sessions, in: url) == "0" { return }
       usleep(10_000)
     }
@@ -136,7 +136,7 @@ struct PostgresKillLoad {
     try server.psql(
       """
       SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'upsurge'
+      WHERE datname = current_database() AND application_name LIKE 'upsurge%'
       """, in: url) != "0"
   }
 
@@ -185,12 +185,13 @@ struct PostgresKillLoad {
 
 extension PostgresKillLoad.Path {
   /// Whether a record adds to the row that has its key.
-  var sums: Bool { [.ordered, .unnest, .atomic].contains(self) }
+  var sums: Bool { [.ordered, .unnest, .atomic, .severalSums].contains(self) }
 
   fileprivate var options: [String] {
     let key = self == .keyless ? ["--mode", "insert"] : ["--key", "id"]
     let size = self == .atomic ? ["--atomic"] : ["--commit-every", self == .unnest ? "1500" : "6000"]
-    return key + size + (sums ? ["--set", "n=sum"] : [])
+    let connections = [.several, .severalSums].contains(self) ? ["--connections", "4", "--commit-every", "1500"] : []
+    return key + (connections.isEmpty ? size : connections) + (sums ? ["--set", "n=sum"] : [])
   }
 
   /// SQL that makes the table, with the rows that the load finds.
@@ -200,10 +201,10 @@ extension PostgresKillLoad.Path {
     let rows = "INSERT INTO t SELECT i, i % 97, 'name ' || i FROM generate_series(0, \(count - 1)) i"
     return switch self {
     case .newTable: ""
-    case .append, .keyless: table
+    case .append, .keyless, .several: table
     case .walk: "\(table); \(rows) WHERE i % 50 <> 0; ANALYZE t"
     case .delta: "\(table); \(rows.replacing("i % 97", with: "-1")); ANALYZE t"
-    case .ordered, .unnest, .atomic: "\(table); \(rows) WHERE i % 2 = 0 AND i < \(count / 2); ANALYZE t"
+    case .ordered, .unnest, .atomic, .severalSums: "\(table); \(rows) WHERE i % 2 = 0 AND i < \(count / 2); ANALYZE t"
     }
   }
 }

@@ -13,6 +13,12 @@ extension HintTable {
       "options: log too small", ["give at least --wal-limit 4MiB"], two, ["--wal-limit", "1MiB"], exit: 64,
       [.leaveOut(["1MiB", "--wal-limit"]), .add("--wal-limit 4MiB")], rows: stored),
     .load(
+      "options: no number of connections", ["give a number from 1 to …"], two, ["--connections", "0"], exit: 64,
+      [.leaveOut(["0"]), .give(["1"])], rows: stored),
+    .load(
+      "options: connections to a file", ["leave out --connections"], two, ["--connections", "2"], exit: 64,
+      [.leaveOut(["2", "--connections"]), .again], rows: stored),
+    .load(
       "options: statement too small", ["give at least --max-statement 256"], two,
       ["--emit-sql", "out.sql", "--max-statement", "10"], exit: 64,
       [.leaveOut(["10", "--max-statement"]), .add("--max-statement 256")], query: "SELECT 1", rows: ["1"]),

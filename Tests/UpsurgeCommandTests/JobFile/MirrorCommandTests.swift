@@ -116,6 +116,21 @@ struct MirrorCommandTests {
     #expect(try Command.run(["mirror", "postgres://nobody.invalid/shop", plain, "--check-job"]).exitCode == 0)
   }
 
+  @Test("--check-job refuses several connections for a delivery of one transaction, and for a file")
+  func connections() throws {
+    let text = "tables: {t: {source: a.csv, key: [id], connections: 4}}"
+    let bounded = scratch.write("atomic: bounded\n\(text)", to: "bounded.yaml")
+    let whole = scratch.write(text, to: "whole.yaml")
+    for (database, job, message) in [
+      ("postgres://nobody.invalid/shop", whole, "connections: 4 stores a delivery by many transactions, and atomic: table makes one of it"),
+      (scratch.file("a.db"), bounded, "connections: 4 is for a server"),
+    ] {
+      let outcome = try Command.run(["mirror", database, job, "--check-job"])
+      #expect(outcome.exitCode == 64 && outcome.output.isEmpty && outcome.talk.contains(message), "\(outcome.talk)")
+    }
+    #expect(try Command.run(["mirror", "postgres://nobody.invalid/shop", bounded, "--check-job"]).exitCode == 0)
+  }
+
   @Test("A job file that is not there")
   func missing() throws {
     let outcome = try Command.run(["mirror", "a.db", scratch.file("none.yaml"), "--check-job"])

@@ -38,6 +38,7 @@ struct Emulation: CustomStringConvertible, Sendable {
         .substitute(
           "FROM pg_dist_partition WHERE logicalrelid = $1::oid::regclass",
           with: "FROM pg_class WHERE oid = $1::oid AND relname = 't'"),
+        .substitute("column_to_column_name(logicalrelid, partkey)", with: "'id'"),
         .refuse(.containing("upsurge_delta"), "0A000"),
         .refuse(
           StatementKind("an anti-join of a temporary table") {

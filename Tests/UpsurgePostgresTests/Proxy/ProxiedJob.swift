@@ -11,7 +11,7 @@ import Upsurge
 final class ProxiedJob {
   /// How the table is that the load finds, and how it is loaded. What is stored twice shows in a sum, or where no key is.
   enum Path: String, CaseIterable, CustomStringConvertible, Sendable {
-    case newTable, append, keyless, walk, delta, ordered, unnest, atomic, atomicNewTable
+    case newTable, append, keyless, walk, delta, ordered, unnest, atomic, atomicNewTable, several, severalSums
     var description: String { rawValue }
   }
 
@@ -59,7 +59,8 @@ final class ProxiedJob {
     if path.sums { options.rules.merge.columns = ["n": .sum] }
     (options.rejects.onError, options.rejects.path) = (.reject, rejectsPath)
     options.transaction.isAtomic = [.atomic, .atomicNewTable].contains(path)
-    options.transaction.commitEvery = .records(path.recordCount / 3)
+    options.transaction.commitEvery = .records(path.recordCount / 3 / path.connectionCount)
+    options.transaction.connections = path.connectionCount
     options.tuning.batchSizes.recordCount = path.recordCount / 3
     options.tuning.connectSeconds = connectSeconds
     // In milliseconds. On a busy machine an attempt may take long, so the clock must not decide.
@@ -73,7 +74,8 @@ final class ProxiedJob {
     return Result(
       rows: try direct.texts("SELECT id, n FROM t ORDER BY id, n"),
       left: try direct.texts("SELECT relname FROM pg_class WHERE relname LIKE 'upsurge_new%'")
-        + direct.texts("SELECT state FROM upsurge_runs"),
+        + direct.texts("SELECT state FROM upsurge_runs")
+        + (path.connectionCount > 1 ? direct.texts("SELECT position FROM upsurge_connections") : []),
       rejects: try readFile(rejectsPath), ledger: summary.ledger)
   }
 
@@ -105,7 +107,8 @@ final class ProxiedJob {
 extension ProxiedJob.Path {
   /// The ordered path takes no small batches, as they make no temporary table.
   fileprivate var recordCount: Int { self == .ordered ? 3 * (PathChoice.smallBatchCount + 200) : 120 }
-  fileprivate var sums: Bool { [.ordered, .unnest, .atomic].contains(self) }
+  fileprivate var sums: Bool { [.ordered, .unnest, .atomic, .severalSums].contains(self) }
+  fileprivate var connectionCount: Int { [.several, .severalSums].contains(self) ? 3 : 1 }
   fileprivate var hasCheck: Bool { !ddl.isEmpty && self != .ordered }
   fileprivate var keyCount: Int { sums ? recordCount / 2 : recordCount }
 
@@ -116,12 +119,12 @@ extension ProxiedJob.Path {
     let rows = "INSERT INTO t SELECT i, i % 7 FROM generate_series(0, \(recordCount - 1)) i"
     return switch self {
     case .newTable, .atomicNewTable: ""
-    case .append, .keyless: "\(table))"
+    case .append, .keyless, .several: "\(table))"
     case .walk: "\(table)); \(rows) WHERE i % 10 <> 0; ANALYZE t"
     // Small batches go this way where the records lack what a new row needs, and are spread over the table.
     case .delta:
       "\(table), note text NOT NULL); INSERT INTO t SELECT i, -1, '' FROM generate_series(0, \(recordCount * 5)) i; ANALYZE t"
-    case .ordered, .unnest, .atomic: "\(table)); \(rows) WHERE i % 2 = 0 AND i < \(keyCount); ANALYZE t"
+    case .ordered, .unnest, .atomic, .severalSums: "\(table)); \(rows) WHERE i % 2 = 0 AND i < \(keyCount); ANALYZE t"
     }
   }
 }

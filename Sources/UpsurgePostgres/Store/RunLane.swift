@@ -1,0 +1,225 @@
+import Upsurge
+import UpsurgeRecords
+import UpsurgeState
+import UpsurgeStorage
+
+/// What the connections of a run store together: the records of a batch, divided by their keys.
+struct LaneRound {
+  /// Read by all of them, and changed by nobody meanwhile.
+  let batch: UnsafeMutablePointer<Batch>
+  let gate: LaneGate
+  /// What their marks belong to.
+  let seal: UInt64
+  /// The last record of the batch.
+  let lastRecord: Int
+  /// The name of the batch's source.
+  let file: String
+  /// How many rejects there were before.
+  let rejectedCount: UInt64
+}
+
+/// What one connection has done for a round.
+struct LaneOutcome {
+  /// What stands of it.
+  var ledger = Ledger()
+  var rejectsByReason: [Reject.Code: UInt64] = [:]
+  var hasMetTombstone = false
+  /// The rejects of all that it has stored, also before a COMMIT, with the indexes of their records.
+  var rejects: [(record: Int, reject: Reject)] = []
+  /// A reject that ends the run; the last of `rejects`.
+  var hasFatalReject = false
+  var failure: PostgresFailure?
+}
+
+/// One of several connections of a run, with its thread: it stores the records of its keys in transactions of its own, each of which
+/// notes in the connection's row how far it has come.
+final class RunLane: @unchecked Sendable {
+  // Sendable because its thread alone touches what changes between `begin` and `finish`, and its owner at other times; `outcome` is read
+  // before that, when the thread waits at the gate.
+
+  private let number: Int
+  private let table: TargetTable
+  private let server: PostgresTarget
+  private let capabilities: Capabilities
+  private let rejects: LoadOptions.Rejects
+  private let owner: String
+  private let fenced: FencedTransactions
+  private let batches: BatchStore
+  private let thread = TurnThread()
+  private(set) var mark: LaneMark
+  /// What it has stored since the mark's seal.
+  private(set) var progress: LaneProgress
+  private(set) var outcome = LaneOutcome()
+  /// What the COMMIT that comes next waits for.
+  private var gate: LaneGate?
+  private var endsRound = false
+
+  /// What is to be stored, by which rules, and where.
+  struct Place {
+    let store: PostgresStore
+    let table: TargetTable
+    let lanes: PostgresLanes
+    let begun: PartTransactions.Begun
+    let earlierOwner: String?
+    let settings: TransactionSettings
+  }
+
+  /// - Parameters:
+  ///   - mark: where its row stands.
+  ///   - progress: what it has stored beside the run's position.
+  init(_ number: Int, _ place: Place, mark: LaneMark, _ progress: LaneProgress) {
+    let (store, options) = (place.store, place.store.job.options)
+    (self.number, table, self.mark, self.progress) = (number, place.table, mark, progress)
+    (server, capabilities, rejects) = (store.session.target, store.capabilities, options.rejects)
+    owner = place.begun.owner
+    batches = BatchStore(place.table, store.capabilities, walks: options.tuning.walks)
+    let row = LaneRow(lanes: place.lanes, run: place.begun.run, lane: number, owner: place.begun.owner)
+    fenced = FencedTransactions(
+      to: store.session.target, row: row, earlierOwner: place.earlierOwner, server: place.begun.server,
+      settings: place.settings, patience: options.patience, cancellation: store.session.cancellation,
+      applicationName: "upsurge connection \(number)")
+    fenced.commit = { [unowned self] (connection) throws(PostgresFailure) in try commit(connection) }
+  }
+
+  /// Adds columns that records of the next batch speak of for the first time.
+  func add(_ columns: [ColumnTarget]) { batches.add(columns) }
+
+  /// Begins to store records of a round.
+  /// - Parameter records: their indexes in the batch.
+  func begin(_ records: [Int32], _ round: LaneRound) throws(UpsurgeError) {
+    outcome = LaneOutcome()
+    gate = round.gate
+    try thread.begin { [self] in
+      do throws(PostgresFailure) {
+        try store(records, round)
+      } catch {
+        outcome.failure = error
+        round.gate.shut()
+      }
+    }
+  }
+
+  func finish() { thread.finish() }
+
+  func end() { thread.end() }
+
+  /// Forgets what it did for the last round.
+  func forgetOutcome() { outcome = LaneOutcome() }
+
+  // MARK: - On its thread
+
+  private func commit(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+    if endsRound { try gate?.arrive(number) } else { try gate?.awaitSeal() }
+    return try connection.commit()
+  }
+
+  /// Stores records in one transaction, or in several where bad ones are found by halves.
+  private func store(_ records: [Int32], _ round: LaneRound) throws(PostgresFailure) {
+    var parts = BatchParts(records.indices, capabilities, isWhole: capabilities.findsBadRecords)
+    while let part = parts.next {
+      var attempt = Attempt(mark.seal == round.seal ? progress : LaneProgress())
+      do throws(PostgresFailure) {
+        try fenced.perform(mark.text) { (connection) throws(PostgresFailure) in
+          try store(part, of: records, round, &attempt, connection)
+        }
+      } catch {
+        guard let failure = attempt.failure, (try? parts.failed(failure)) != nil else { throw error }
+        batches.forget()
+        continue
+      }
+      (mark, progress) = (attempt.mark, attempt.progress)
+      outcome.ledger += attempt.ledger
+      outcome.rejectsByReason.merge(attempt.rejectsByReason) { $0 + $1 }
+      outcome.hasMetTombstone = outcome.hasMetTombstone || attempt.progress.hasMetTombstone
+      batches.didCommit()
+      parts.stored(upTo: attempt.next)
+    }
+  }
+
+  /// One transaction, as often as it is tried.
+  private struct Attempt {
+    let before: LaneProgress
+    var progress: LaneProgress
+    var mark = LaneMark(seal: 0)
+    /// Of the transaction alone.
+    var ledger = Ledger()
+    var rejectsByReason: [Reject.Code: UInt64] = [:]
+    /// How many of the records are done with it.
+    var next = 0
+    /// What was against a part in which bad records are not found.
+    var failure: PostgresFailure?
+    /// What the last try has failed with.
+    var lastFailure: PostgresFailure?
+    /// Rejects of the parts before.
+    var rejectCount: Int?
+
+    init(_ before: LaneProgress) { (self.before, progress) = (before, before) }
+  }
+
+  private func store(
+    _ part: BatchPart, of records: [Int32], _ round: LaneRound, _ attempt: inout Attempt,
+    _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> (Void, PostgresRuns.Standing) {
+    if let failure = attempt.lastFailure {
+      batches.forget()
+      if ["40P01", "55P03"].contains(failure.sqlState) { round.gate.sendBack() }
+    }
+    (attempt.failure, attempt.lastFailure) = (nil, nil)
+    let rejectCount = attempt.rejectCount ?? outcome.rejects.count
+    attempt.rejectCount = rejectCount
+    outcome.rejects.removeSubrange(rejectCount...)
+    outcome.hasFatalReject = false
+    let stored: BatchStore.Outcome
+    do {
+      stored = try batches.store(part, of: round.batch.pointee, only: records, on: connection)
+    } catch {
+      attempt.lastFailure = error
+      if part.savepoints == .none { attempt.failure = error }
+      throw error
+    }
+    attempt.next =
+      stored.next.map { next in records.firstIndex { Int($0) >= next } ?? records.count }
+      ?? part.records.upperBound
+    endsRound = attempt.next == records.count
+    try note(stored, &attempt, round)
+    let last = endsRound ? round.lastRecord : Int(records[attempt.next - 1])
+    attempt.mark = LaneMark(seal: round.seal, round.batch.pointee, record: last)
+    // Another try may be one after a connection that broke in the COMMIT.
+    attempt.lastFailure = PostgresFailure(.other, "")
+    return (
+      (), PostgresRuns.Standing(owner: owner, position: attempt.mark.text, progress: attempt.progress.text)
+    )
+  }
+
+  /// Counts what became of a part's records.
+  private func note(
+    _ stored: BatchStore.Outcome, _ attempt: inout Attempt, _ round: LaneRound
+  ) throws(PostgresFailure) {
+    attempt.progress = attempt.before
+    attempt.progress.ledger += stored.ledger
+    attempt.progress.hasMetTombstone = attempt.before.hasMetTombstone || stored.hasDeletes
+    (attempt.ledger, attempt.rejectsByReason) = (stored.ledger, [:])
+    let sourceIndex = round.batch.pointee.origin.sourceIndex
+    for entry in stored.rejected {
+      var reject = entry.reject(in: round.batch.pointee, file: round.file, table: table, server: server)
+      reject.sourceIndex = sourceIndex
+      attempt.progress.note(reject, sourceIndex: sourceIndex)
+      attempt.ledger.read += 1
+      attempt.ledger.rejected += 1
+      attempt.rejectsByReason[reject.code, default: 0] += 1
+      outcome.rejects.append((entry.record, reject))
+      // The rejects of all connections are counted together when each has stored its records, if it comes to that.
+      if !endsRound, ends(round.rejectedCount + UInt64(outcome.rejects.count)) {
+        outcome.hasFatalReject = true
+        throw .roundEnded
+      }
+    }
+  }
+
+  /// Whether so many rejects end the run.
+  private func ends(_ count: UInt64) -> Bool {
+    if rejects.onError == .stop { return true }
+    if case .count(let most)? = rejects.limit { return count > most }
+    return false
+  }
+}
