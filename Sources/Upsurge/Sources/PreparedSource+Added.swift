@@ -19,16 +19,30 @@ extension PreparedSource {
     try addKnown(options, to: &columns, table: table)
     for (name, value) in options.table.addedColumns where columns.slot(named: name) == nil {
       guard table.takesUnknown else {
-        throw UpsurgeError(
-          .guardRefused,
-          "\(.add) fills the column \"\(name.escapedForTerminal)\", which table \(table.name.escapedForTerminal) does not have",
-          hint: "\(.alter) adds the column; \(.add, "COL=…") may name one that is there")
+        throw Self.noColumn(
+          name, filledBy: "\(.add)", in: table, hint: "\(.alter) adds the column; \(.add, "COL=…") may name one that is there")
       }
       columns.add(
         ColumnTarget(
           name: name, affinity: table.quarantinesUnknown ? .none : value.isNumber ? .integer : .text,
           spellingPolicy: table.spellingPolicy))
     }
+  }
+
+  /// - Throws: `guardRefused` where the table lacks the column of an expression and may not get it.
+  static func checkComputed(_ new: [String], _ options: LoadOptions, table: TableFacts) throws(UpsurgeError) {
+    guard let name = new.first(where: options.table.isComputed) else { return }
+    throw noColumn(
+      name, filledBy: "\(.let)", in: table, hint: "\(.alter) adds the column; \(.let, "COL=SQL") may name one that is there")
+  }
+
+  private static func noColumn(
+    _ name: String, filledBy option: Wording, in table: TableFacts, hint: Wording
+  ) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "\(saying: option) fills the column \"\(name.escapedForTerminal)\", which table \(table.name.escapedForTerminal) does not have",
+      hint: hint)
   }
 
   /// The slots that are filled when records have been read.

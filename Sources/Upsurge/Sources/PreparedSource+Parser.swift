@@ -182,7 +182,10 @@ extension PreparedSource {
     }
     let new = missing.filter { columns.slot(named: $0) == nil }
     if new.isEmpty || table.leavesOutUnknown { return }
-    guard table.takesUnknown else { throw lacking(new, in: table) }
+    guard table.takesUnknown else {
+      try Self.checkComputed(new, options, table: table)
+      throw lacking(new, in: table)
+    }
     if let limit = table.limit(exceededBy: new.count, beside: columns.targets) {
       throw Self.tooManyColumns(
         wanted.count, in: opened.name, limit: limit, hint: "\(.columns, "A,B") loads only some")

@@ -67,7 +67,7 @@ struct ShapedSource {
     let values = try ValueReaders(options.input.values)
     let parser = CSVParser(
       dialect: dialect, file: file, columns: parsed, slotOfField: (0..<fieldCount).map { $0 }, header: header,
-      extraSlot: extraSlot, values: values, slotsFilledLater: Set(parsed.indices.suffix(spareCount)))
+      extraSlot: extraSlot, values: values)
     let converter = FieldConverter(
       columns: columns.targets, isJSON: false,
       keepsQuotedEmpty: dialect.quotedEmpty == .text && dialect.bareEmpty == .null, blobs: blobs,

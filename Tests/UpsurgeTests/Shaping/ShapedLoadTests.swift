@@ -157,6 +157,17 @@ struct ShapedLoadTests {
   }
 
   @Test(
+    "A column of an expression that the table lacks is named with its option",
+    arguments: [("id\n1\n", "in.csv"), ("{\"id\":1}\n", "in.ndjson")])
+  func lacking(_ text: String, _ name: String) throws {
+    try rows("CREATE TABLE t(id INTEGER)")
+    let error = try #require(load(text, lets: [("n", "id+1")], name: name).error)
+    #expect(error.code == .guardRefused && error.message == "--let fills the column \"n\", which table t does not have", "\(error)")
+    #expect(load(text, lets: [("n", "id+1")], name: name) { $0.table.contract = .evolve }.error == nil)
+    #expect(try rows("SELECT id, n FROM t") == ["1|2"])
+  }
+
+  @Test(
     "A text that is compared with a number is refused",
     arguments: [
       "price > 5", "5 < price", "price >= 5.5", "2.5<= price", "price > -5", "(price<10)",

@@ -320,4 +320,24 @@ struct ShapedValueTests {
         "1|'2024-12-31'|2001.0|\(years[0])|1", "2|'2023-02-01'|10.0|\(years[1])|2",
       ])
   }
+
+  /// Records that wait for more room are copied with all their cells.
+  @Test("A cell that no field fills is set, whatever its memory held")
+  func cellsWithoutFields() throws {
+    var options = LoadOptions()
+    options.table.computedColumns = [LoadOptions.ComputedColumn("b", "a || 'x'")]
+    let targets = ["a", "b"].map { ColumnTarget(name: $0, affinity: .text, spellingPolicy: .warn) }
+    let source = ShapedSource(
+      file: "in.csv", options: options, table: TableFacts(name: "t", isNew: true, columns: [], addsColumns: true),
+      columns: ColumnRegistry(targets), blobs: nil, cancellation: nil)
+    var (parser, _) = try source.csv(CSVDialect(), header: nil, fields: ["a"], names: ["a"])
+    var batch = Batch()
+    let text = Array("a\n1\n".utf8)
+    batch.freeArena.copyBytes(from: text)
+    batch.arenaByteCount = text.count
+    batch.begin(columnCount: 2)
+    batch.cells.update(repeating: .text(offset: 0, byteCount: 5), count: 2)
+    try parser.parse(&batch, isFinal: true)
+    #expect(batch.recordCount == 1 && batch.columnCount == 2 && batch.cells[1].kind == .absent)
+  }
 }
