@@ -249,6 +249,16 @@ struct ConnectionTests {
     #expect(try connection.texts("SELECT count(*) FROM t") == [["100000"]])
   }
 
+  @Test("A copy that is given up when its rows are there already ends no statement after it")
+  func lateEnding() throws {
+    let connection = try Server.database()
+    for _ in 0..<20 {
+      let isWhole = try connection.copyOut("COPY (SELECT generate_series(1, 20)) TO STDOUT") { _ throws(PostgresFailure) in false }
+      #expect(!isWhole)
+      #expect(try connection.texts("SELECT 1 FROM pg_sleep(0.05)") == [["1"]])
+    }
+  }
+
   @Test("Rows that fail, that are given up, and a copy that never begins")
   func failingCopies() throws {
     let connection = try Server.database()

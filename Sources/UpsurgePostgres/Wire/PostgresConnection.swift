@@ -18,6 +18,8 @@ package final class PostgresConnection {
   package var cancellation: ReadCancellation?
   /// When the server was told to end the statement that runs.
   private var cancelledAt: Double?
+  /// The request to end the statement that runs, until it is known to be sent.
+  private var ending: CancelRequest?
   /// Whether the answer to a cancellation did not come, so that nothing can follow.
   private var isGivenUp = false
 
@@ -155,7 +157,9 @@ package final class PostgresConnection {
       _ = try wait()
       if upsurge_pq_consume(handle) == 0 { break }
     }
-    return upsurge_pq_result(handle)
+    let result = upsurge_pq_result(handle)
+    if result == nil { awaitEnding() }
+    return result
   }
 
   /// All results that are left.
@@ -224,19 +228,15 @@ package final class PostgresConnection {
 
   /// Asks the server to end the statement that runs. It uses a separate connection, which may take its time.
   func endRunningStatement() {
-    guard let cancel = upsurge_pq_cancel_of(handle) else { return }
-    let owned = OwnedCancel(handle: cancel)
-    _ = try? WorkerThread { owned.send() }
+    guard ending == nil, let cancel = upsurge_pq_cancel_of(handle) else { return }
+    let request = CancelRequest(cancel)
+    if (try? WorkerThread({ request.send() })) != nil { ending = request }
   }
-}
 
-/// What asks a server to end a statement; it goes away when it was sent.
-private struct OwnedCancel: @unchecked Sendable {
-  // Sendable because it is handed to one thread, which sends and frees it, and libpq holds it apart from the connection.
-  let handle: OpaquePointer
-
-  func send() {
-    _ = upsurge_pq_cancel(handle)
-    upsurge_pq_free_cancel(handle)
+  /// Waits until a request to end a statement is sent, so that it does not end the next one instead.
+  private func awaitEnding() {
+    guard let request = ending else { return }
+    ending = nil
+    if !request.wait(seconds: Self.patience) { isGivenUp = true }
   }
 }

@@ -152,6 +152,8 @@ struct JobFileTests {
       bool: ['state=open/done']
       trim: blanks
       add: { src: file }
+      let: { total: 'price * 2' }
+      where: kind = 'A'
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -173,7 +175,7 @@ struct JobFileTests {
       "--retries=3", "--retry-after=10s", "--row-state",
       "--local-edits=keep", "--columns-gone=keep", "--state-schema=own",
       "--date=day=%d/%m/%Y", "--decimal=comma", "--thousands=.", "--bool=state=open/done", "--trim=blanks",
-      "--add=src=file",
+      "--add=src=file", "--let=total=price * 2", "--where=kind = 'A'",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)

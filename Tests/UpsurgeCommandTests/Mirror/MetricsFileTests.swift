@@ -109,7 +109,7 @@ import Testing
     for (name, table) in tables {
       let ledger = try #require(table["ledger"] as? [String: NSNumber])
       // The words of the ledger but what was read, and what is no record.
-      #expect(ledger.count == 10, "\(ledger)")
+      #expect(ledger.count == 11, "\(ledger)")
       for (word, count) in ledger where word != "read" && word != "swept" {
         expected["upsurge_mirror_records{table=\"\(name)\",outcome=\"\(word)\"}"] = count.doubleValue
       }
