@@ -37,7 +37,7 @@ extension PostgresTransfer {
       place.changed(before: $0, names)
     }
     let seals = lanes.canSeal
-    let gate = LaneGate(count: division.workingCount)
+    let gate = LaneGate(count: division.workingCount, isFree: lanes.commitsFreely)
     let (seal, lastRecord, rejectedCount) = (
       lanes.seal + (seals ? 1 : 0), batch.recordCount - 1, ledger.rejected
     )
@@ -51,6 +51,8 @@ extension PostgresTransfer {
         if seals { try self.seal(lanes) }
         gate.noteSealed()
         if gate.awaitAll() {
+          // Those that did not wait are at work on what they have done.
+          if gate.isFree { lanes.finish() }
           try judge(lanes.outcomes, of: batch.pointee, from: first.reject)
           transactions.noteStored()
           gate.open()
@@ -61,8 +63,20 @@ extension PostgresTransfer {
       gate.shut()
       lanes.finish()
     }
+    if gate.isFree { noteFree(lanes) }
     try adopt(lanes, failure, of: batch, from: first.reject)
     take(batch, from: first.reject, division.earlier, place, lanes)
+  }
+
+  /// Has connections commit without waiting for one another from now on, and says so.
+  private func noteFree(_ lanes: RunLanes) {
+    if lanes.commitsFreely { return }
+    lanes.commitsFreely = true
+    context.note(
+      RunNote(
+        .info,
+        "connections of the run wait for locks of one another: from now on each commits as soon as it has stored its records"
+      ))
   }
 
   /// Counts what has been committed, and ends where a connection or a reject has ended the round.

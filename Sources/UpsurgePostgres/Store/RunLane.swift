@@ -53,6 +53,10 @@ final class RunLane: @unchecked Sendable {
   /// What the COMMIT that comes next waits for.
   private var gate: LaneGate?
   private var endsRound = false
+  /// How many rejects the run had before the round.
+  private var earlierRejectCount: UInt64 = 0
+  /// How often it was kept waiting for a lock in the round.
+  private var waitCount = 0
 
   /// What is to be stored, by which rules, and where.
   struct Place {
@@ -79,6 +83,7 @@ final class RunLane: @unchecked Sendable {
       settings: place.settings, patience: options.patience, cancellation: store.session.cancellation,
       applicationName: "upsurge connection \(number)")
     fenced.commit = { [unowned self] (connection) throws(PostgresFailure) in try commit(connection) }
+    fenced.didFail = { [unowned self] failure in noteWait(failure) }
   }
 
   /// Adds columns that records of the next batch speak of for the first time.
@@ -88,7 +93,7 @@ final class RunLane: @unchecked Sendable {
   /// - Parameter records: their indexes in the batch.
   func begin(_ records: [Int32], _ round: LaneRound) throws(UpsurgeError) {
     outcome = LaneOutcome()
-    gate = round.gate
+    (gate, earlierRejectCount, waitCount) = (round.gate, round.rejectedCount, 0)
     try thread.begin { [self] in
       do throws(PostgresFailure) {
         try store(records, round)
@@ -109,8 +114,25 @@ final class RunLane: @unchecked Sendable {
   // MARK: - On its thread
 
   private func commit(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
-    if endsRound { try gate?.arrive(number) } else { try gate?.awaitSeal() }
+    if endsRound { try arrive() } else { try gate?.awaitSeal() }
     return try connection.commit()
+  }
+
+  /// Somebody may hold a lock of this connection's and wait for one of those that wait at the gate.
+  private func noteWait(_ failure: PostgresFailure) {
+    guard ["40P01", "55P03"].contains(failure.sqlState) else { return }
+    waitCount += 1
+    gate?.sendBack(isAgain: waitCount > 1)
+  }
+
+  private func arrive() throws(PostgresFailure) {
+    do throws(PostgresFailure) {
+      try gate?.arrive(number, endsRun: endsRun)
+    } catch {
+      guard error == .rejectEndsRun else { throw error }
+      outcome.hasFatalReject = true
+      throw .roundEnded
+    }
   }
 
   /// Stores records in one transaction, or in several where bad ones are found by halves.
@@ -148,8 +170,8 @@ final class RunLane: @unchecked Sendable {
     var next = 0
     /// What was against a part in which bad records are not found.
     var failure: PostgresFailure?
-    /// What the last try has failed with.
-    var lastFailure: PostgresFailure?
+    /// Whether it was tried before; another try may be one after a connection that broke in the COMMIT.
+    var isTried = false
     /// Rejects of the parts before.
     var rejectCount: Int?
 
@@ -160,11 +182,8 @@ final class RunLane: @unchecked Sendable {
     _ part: BatchPart, of records: [Int32], _ round: LaneRound, _ attempt: inout Attempt,
     _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (Void, PostgresRuns.Standing) {
-    if let failure = attempt.lastFailure {
-      batches.forget()
-      if ["40P01", "55P03"].contains(failure.sqlState) { round.gate.sendBack() }
-    }
-    (attempt.failure, attempt.lastFailure) = (nil, nil)
+    if attempt.isTried { batches.forget() }
+    (attempt.failure, attempt.isTried) = (nil, true)
     let rejectCount = attempt.rejectCount ?? outcome.rejects.count
     attempt.rejectCount = rejectCount
     outcome.rejects.removeSubrange(rejectCount...)
@@ -173,7 +192,6 @@ final class RunLane: @unchecked Sendable {
     do {
       stored = try batches.store(part, of: round.batch.pointee, only: records, on: connection)
     } catch {
-      attempt.lastFailure = error
       if part.savepoints == .none { attempt.failure = error }
       throw error
     }
@@ -184,8 +202,6 @@ final class RunLane: @unchecked Sendable {
     try note(stored, &attempt, round)
     let last = endsRound ? round.lastRecord : Int(records[attempt.next - 1])
     attempt.mark = LaneMark(seal: round.seal, round.batch.pointee, record: last)
-    // Another try may be one after a connection that broke in the COMMIT.
-    attempt.lastFailure = PostgresFailure(.other, "")
     return (
       (), PostgresRuns.Standing(owner: owner, position: attempt.mark.text, progress: attempt.progress.text)
     )
@@ -209,17 +225,20 @@ final class RunLane: @unchecked Sendable {
       attempt.rejectsByReason[reject.code, default: 0] += 1
       outcome.rejects.append((entry.record, reject))
       // The rejects of all connections are counted together when each has stored its records, if it comes to that.
-      if !endsRound, ends(round.rejectedCount + UInt64(outcome.rejects.count)) {
+      if !endsRound, endsRun {
         outcome.hasFatalReject = true
         throw .roundEnded
       }
     }
   }
 
-  /// Whether so many rejects end the run.
-  private func ends(_ count: UInt64) -> Bool {
+  /// Whether the rejects that it has ended with end the run, as far as it knows.
+  private var endsRun: Bool {
+    if outcome.rejects.isEmpty { return false }
     if rejects.onError == .stop { return true }
-    if case .count(let most)? = rejects.limit { return count > most }
+    if case .count(let most)? = rejects.limit {
+      return earlierRejectCount + UInt64(outcome.rejects.count) > most
+    }
     return false
   }
 }

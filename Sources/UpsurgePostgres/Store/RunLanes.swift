@@ -60,6 +60,8 @@ final class RunLanes {
   private var seen: Number?
   /// Whether a connection, or the seal, has failed: what stands is looked up by whoever resumes the run.
   private(set) var hasFailed = false
+  /// Whether each connection commits as soon as it can, as they have waited for locks of one another.
+  var commitsFreely = false
 
   /// - Throws: `database` for rows that no run has written.
   init(_ place: RunLane.Place, by division: LaneDivision, found: PostgresTable) throws(UpsurgeError) {
@@ -162,7 +164,7 @@ final class RunLanes {
     lanes.contains { lane in
       lane.outcome.ledger.read > 0
         || lane.outcome.failure.map {
-          [.connectionLost, .outcomeUnknown, .unreachable, .breaksAgain].contains($0.kind)
+          [.connectionLost, .outcomeUnknown, .unreachable, .breaksAgain, .interrupted].contains($0.kind)
         } ?? false
     }
   }
