@@ -152,6 +152,26 @@ struct SeveralTests {
     ),
   ]
 
+  @Test(
+    "Deletes that go on to rows of another table are refused, and others are not",
+    arguments: ["CASCADE", "NO ACTION"])
+  func cascades(action: String) throws {
+    try reset(
+      """
+      CREATE TABLE t (id bigint PRIMARY KEY, n bigint); INSERT INTO t SELECT i, 1 FROM generate_series(1, 9) i;
+      CREATE TABLE pair (a bigint, b bigint REFERENCES t, CONSTRAINT pair_a FOREIGN KEY (a) REFERENCES t ON DELETE \(action))
+      """)
+    let summary = load("id,n,gone\n1,1,yes\n2,3,no\n") {
+      $0.rules.tombstone = Tombstone(column: "gone", value: "yes")
+    }
+    let isRefused = action == "CASCADE"
+    #expect(summary.exitCode == (isRefused ? 64 : 0) && summary.ledger.deleted == (isRefused ? 0 : 1))
+    let words = summary.error?.message ?? ""
+    #expect(
+      words.contains("the foreign key pair_a of another table goes on to rows there") == isRefused, "\(words)"
+    )
+  }
+
   @Test("SQL that asks for other rows is refused, and other SQL is not")
   func queries() throws {
     for sql in ["n + (SELECT count(*) FROM t)", "n + excluded.n"] {
