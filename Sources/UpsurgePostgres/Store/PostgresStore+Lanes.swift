@@ -119,14 +119,17 @@ extension PostgresStore {
 /// The columns whose values say over which connection a record goes.
 struct LaneDivision {
   let names: [String]
-  /// As a run keeps it: how values are hashed, and the columns with the OIDs of their types. Where this is the same, so are the
-  /// records of each connection.
+  /// As a run keeps it: how values are hashed, and the columns with their types: the OID, and the length or precision. Where this is
+  /// the same, so are the records of each connection.
   let text: String
 
   init(_ names: [String], of table: PostgresTable) {
     self.names = names
-    text = (["\(LaneKeys.version)"] + names.map { "\($0) \(table.column($0)?.baseType ?? 0)" }).joined(
-      separator: "\n")
+    let columns = names.map { name in
+      let column = table.column(name)
+      return "\(name) \(column?.baseType ?? 0) \(column?.modifier ?? -1)"
+    }
+    text = (["\(LaneKeys.version)"] + columns).joined(separator: "\n")
   }
 }
 

@@ -51,6 +51,7 @@ final class RunLanes {
   private let division: LaneDivision
   private var columns: [ColumnTarget]
   private var keys: LaneKeys
+  private let reader: KeyReader
   /// How often the run's position was written down.
   private(set) var seal: UInt64
   private(set) var unsealed: Unsealed?
@@ -66,6 +67,7 @@ final class RunLanes {
   /// - Throws: `database` for rows that no run has written.
   init(_ place: RunLane.Place, by division: LaneDivision, found: PostgresTable) throws(UpsurgeError) {
     (table, run, self.division) = (place.lanes, place.begun.run, division)
+    reader = KeyReader(session: place.store.session, settings: place.settings)
     plan = RecordPlan(place.table, found: found)
     columns = place.table.knownColumns
     let position = try RunText.position(place.begun.position)
@@ -107,11 +109,11 @@ final class RunLanes {
   // MARK: - A round
 
   /// Divides records of a batch, without those that their connection has stored before the run was resumed.
-  /// - Throws: `badInput` for a key of which only the server knows the value; `guardRefused` where the input has changed.
+  /// - Throws: `badInput` for a key that is another value each time it is read; `guardRefused` where the input has changed.
   func divide(
     _ batch: borrowing Batch, from first: Int, file: String, changed: (_ line: UInt64) -> UpsurgeError
   ) throws(UpsurgeError) -> Division {
-    var division = Division(records: try keys.divide(batch, from: first, file: file))
+    var division = Division(records: try keys.divide(batch, from: first, file: file, by: reader))
     let sourceIndex = batch.origin.sourceIndex
     for (index, lane) in lanes.enumerated() where lane.mark.seal == seal && lane.mark.record > 0 {
       let mark = lane.mark

@@ -237,7 +237,7 @@ extension HintTable {
         "add the columns first, or leave out --connections",
         "give --connections one less than there is room for; or raise max_connections, or the size of the pool",
         "give that table another name: connections of runs are kept in one of this name",
-        "write it in plain digits, a date as 2024-02-29; or load without --connections",
+        "write the day or the time itself",
         "--key … has it",
         "make the table what it was when the run began; or delete what that run has stored, and then --resume never loads everything",
         "leave out --connections; or atomic: bounded, without a sweep",

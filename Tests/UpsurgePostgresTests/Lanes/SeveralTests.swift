@@ -212,16 +212,6 @@ struct SeveralTests {
     #expect(try connection.texts("SELECT to_regclass('upsurge_connections')") == [[nil]])
   }
 
-  @Test("A key that only the server can read ends the run, and nothing of its round stands")
-  func undecided() throws {
-    try reset("CREATE TABLE t (id date PRIMARY KEY, n bigint)")
-    let summary = load("id,n\n2024-02-28,1\nFeb 29 2024,1\n") { $0.rejects.onError = .reject }
-    #expect(summary.error?.code == .badInput && summary.error?.column == "id")
-    #expect(
-      summary.error?.hint == "write it in plain digits, a date as 2024-02-29; or load without --connections")
-    #expect(try connection.texts("SELECT count(*) FROM t") == [["0"]])
-  }
-
   @Test("A server that has no room for so many transactions says so before anything is written")
   func room() throws {
     let role = "several_narrow"
