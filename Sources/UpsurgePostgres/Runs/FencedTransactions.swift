@@ -30,6 +30,8 @@ package final class FencedTransactions {
   var commit: (PostgresConnection) throws(PostgresFailure) -> Bool = { connection throws(PostgresFailure) in
     try connection.commit()
   }
+  /// Is told why a transaction has failed, before it is tried again.
+  var didFail: (PostgresFailure) -> Void = { _ in }
 
   /// - Parameters:
   ///   - row: what is locked, and says where the work stands.
@@ -112,6 +114,7 @@ package final class FencedTransactions {
         if try commit(connection) { return result }
         throw PostgresFailure(.other, "the server has rolled the transaction back")
       } catch {
+        didFail(error)
         if [.connectionLost, .outcomeUnknown, .unreachable, .readOnly].contains(error.kind) {
           // Its host may be another server by now.
           connection = nil
@@ -154,7 +157,8 @@ package final class FencedTransactions {
 
   private func connect() throws(PostgresFailure) -> PostgresConnection {
     if let connection, connection.isOpen { return connection }
-    let made = try PostgresConnection(to: target, cancellation: cancellation, applicationName: applicationName)
+    let made = try PostgresConnection(
+      to: target, cancellation: cancellation, applicationName: applicationName)
     connectionCount += 1
     connection = made
     return made

@@ -7,6 +7,10 @@ import UpsurgeRecords
 ///
 /// So what ends a run, a reject or a failure, rolls back the round of all connections. Only a connection that breaks in its COMMIT can
 /// leave some of them further than others.
+///
+/// A connection may wait for a lock of one that waits here, which the server does not notice: a function in a CHECK takes one, or a
+/// cascade reaches a row twice. Those that wait are sent back once. If that does not help, the gate is free: each commits as soon as it
+/// has stored its records.
 final class LaneGate: @unchecked Sendable {
   // Sendable because all that changes is only touched while `monitor` is locked.
 
@@ -19,24 +23,37 @@ final class LaneGate: @unchecked Sendable {
   private var isSealed = false
   /// How often those that waited were sent back.
   private var turn = 0
+  private var letsAllCommit: Bool
 
-  /// - Parameter count: how many connections store records.
-  init(count: Int) { self.count = count }
+  /// - Parameters:
+  ///   - count: how many connections store records.
+  ///   - isFree: whether each commits as soon as it can.
+  init(count: Int, isFree: Bool = false) { (self.count, letsAllCommit) = (count, isFree) }
+
+  /// Whether connections commit without waiting for one another.
+  var isFree: Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return letsAllCommit
+  }
 
   // MARK: - For connections
 
   /// Waits until all connections have stored their records, and they may be committed.
+  /// - Parameter endsRun: whether a reject of this connection ends the run, so that it never commits by itself.
   /// - Throws: `retryTransaction` where the transaction must be made again; `other` where nothing is to be committed.
-  func arrive(_ lane: Int) throws(PostgresFailure) {
+  func arrive(_ lane: Int, endsRun: Bool = false) throws(PostgresFailure) {
     monitor.lock()
     defer { monitor.unlock() }
     arrived.insert(lane)
     monitor.notifyAll()
     let turn = turn
-    while state == .closed, self.turn == turn { monitor.wait() }
+    while state == .closed, self.turn == turn, !(letsAllCommit && (isSealed || endsRun)) { monitor.wait() }
     switch state {
     case .open: return
     case .shut: throw .roundEnded
+    case .closed where letsAllCommit && endsRun: throw .rejectEndsRun
+    case .closed where letsAllCommit && isSealed: arrived.insert(lane)
     case .closed: throw .sentBack
     }
   }
@@ -51,12 +68,17 @@ final class LaneGate: @unchecked Sendable {
   }
 
   /// Has those that wait make their transactions again: somebody else may wait for a lock of theirs who holds one of this connection.
-  func sendBack() {
+  /// - Parameter isAgain: whether that did not help before. Those that wait commit then.
+  func sendBack(isAgain: Bool = false) {
     monitor.lock()
     defer { monitor.unlock() }
-    guard state == .closed else { return }
-    turn += 1
-    arrived = []
+    guard state == .closed, !letsAllCommit else { return }
+    if isAgain {
+      letsAllCommit = true
+    } else {
+      turn += 1
+      arrived = []
+    }
     monitor.notifyAll()
   }
 
@@ -98,4 +120,7 @@ extension PostgresFailure {
   static var roundEnded: PostgresFailure {
     PostgresFailure(.other, "the records of another connection were not stored")
   }
+
+  /// A reject of a connection ends the run, while others may have committed.
+  static var rejectEndsRun: PostgresFailure { PostgresFailure(.other, "a record ends the run") }
 }

@@ -10,8 +10,7 @@ struct LaneKeys: ~Copyable {
 
   /// nil where the records have no such column: each is rejected then, by whichever connection.
   private let encoder: RowEncoder?
-  private let slots: [Int]
-  private let names: [String]
+  private let columns: [PostgresColumn]
   private let count: Int
   private var buffer = RowBuffer(capacity: 1 << 10)
 
@@ -20,58 +19,129 @@ struct LaneKeys: ~Copyable {
   ///   - names: the columns that decide.
   init(_ plan: RecordPlan, _ columns: [ColumnTarget], by names: [String], count: Int) {
     self.count = count
-    self.names = names
     let found = names.compactMap { name in
       columns.firstIndex { plan.column(of: $0)?.name == name }.flatMap { slot in
-        plan.found.column(name).map { (slot: slot, column: BinaryColumn($0)) }
+        plan.found.column(name).map { (slot: slot, column: $0) }
       }
     }
-    slots = found.map(\.slot)
+    self.columns = found.map(\.column)
     encoder =
       found.count == names.count
-      ? RowEncoder(found.map { RowEncoder.Field($0.column, slot: $0.slot) }, hasOrder: false) : nil
+      ? RowEncoder(found.map { RowEncoder.Field(BinaryColumn($0.column), slot: $0.slot) }, hasOrder: false)
+      : nil
   }
 
   /// The records of each connection, as their indexes in the batch.
-  /// - Throws: `badInput` for a key of which only the server knows the value.
-  mutating func divide(_ batch: borrowing Batch, from first: Int, file: String) throws(UpsurgeError)
-    -> [[Int32]]
-  {
-    var parts: [[Int32]] = Array(repeating: [], count: count)
-    for index in parts.indices { parts[index].reserveCapacity((batch.recordCount - first) / count + 64) }
+  /// - Throws: `badInput` for a key that is another value each time it is read.
+  mutating func divide(
+    _ batch: borrowing Batch, from first: Int, file: String, by reader: KeyReader
+  ) throws(UpsurgeError) -> [[Int32]] {
+    // What has no key, or a bad one, is rejected by the first connection.
+    var lanes = [UInt8](repeating: 0, count: max(batch.recordCount - first, 0))
+    var unread: [Int] = []
     let texts = CellTexts(batch)
-    for record in first..<max(batch.recordCount, first) {
-      buffer.count = 0
-      var lane = 0
-      if let encoder, hasKey(record, texts) {
+    if let encoder {
+      for record in first..<max(batch.recordCount, first) where Self.hasKey(record, texts, encoder) {
+        buffer.count = 0
         if let fault = encoder.encode(record, texts, into: &buffer) {
-          if fault.fault == .undecided {
-            throw undecided(names[fault.field], batch.position(of: record, file: file))
-          }
+          if fault.fault == .undecided { unread.append(record) }
         } else {
-          lane = Int(Self.hash(buffer.bytes) % UInt64(count))
+          lanes[record - first] = lane
         }
       }
-      parts[lane].append(Int32(truncatingIfNeeded: record))
+      if !unread.isEmpty {
+        let values = try ask(for: unread, batch, encoder, file: file, by: reader)
+        for record in unread where encode(record, texts, encoder, values) { lanes[record - first] = lane }
+      }
+    }
+    var parts: [[Int32]] = Array(repeating: [], count: count)
+    for index in parts.indices { parts[index].reserveCapacity(lanes.count / count + 64) }
+    for (place, lane) in lanes.enumerated() {
+      parts[Int(lane)].append(Int32(truncatingIfNeeded: first + place))
     }
     return parts
   }
 
-  private func hasKey(_ record: Int, _ texts: CellTexts) -> Bool {
-    slots.allSatisfy { slot in
-      guard slot < texts.columnCount else { return false }
-      let kind = texts.cells[record * texts.columnCount + slot].kind
+  /// The connection for the key in the buffer.
+  private var lane: UInt8 { UInt8(truncatingIfNeeded: Self.hash(buffer.bytes) % UInt64(count)) }
+
+  private static func hasKey(_ record: Int, _ texts: CellTexts, _ encoder: RowEncoder) -> Bool {
+    encoder.fields.allSatisfy { field in
+      guard field.slot < texts.columnCount else { return false }
+      let kind = Self.cell(field, of: record, texts).kind
       return kind != .null && kind != .absent
     }
   }
 
-  private func undecided(_ column: String, _ position: Position) -> UpsurgeError {
+  private static func cell(_ field: RowEncoder.Field, of record: Int, _ texts: CellTexts) -> Cell {
+    texts.cells[record * texts.columnCount + field.slot]
+  }
+
+  // MARK: - Keys that only the server can read
+
+  /// Values of one record, by the number of their field.
+  private typealias Values = [Int: [UInt8]]
+
+  /// Asks for the values of records that are not read here.
+  private mutating func ask(
+    for records: [Int], _ batch: borrowing Batch, _ encoder: RowEncoder, file: String, by reader: KeyReader
+  ) throws(UpsurgeError) -> [Int: Values] {
+    var values: [Int: Values] = [:]
+    let texts = CellTexts(batch)
+    for (number, field) in encoder.fields.enumerated() {
+      var (asked, spellings): ([Int], [String]) = ([], [])
+      for record in records {
+        let cell = Self.cell(field, of: record, texts)
+        buffer.count = 0
+        guard field.column.encode(cell, texts, into: &buffer) == .undecided else { continue }
+        let spelling = spelling(of: cell, texts)
+        if KeyReader.isOfTheMoment(spelling) {
+          throw ofTheMoment(columns[number].name, batch.position(of: record, file: file))
+        }
+        asked.append(record)
+        spellings.append(spelling)
+      }
+      let found = try reader.values(of: columns[number], spelled: spellings)
+      for (record, value) in zip(asked, found) { values[record, default: [:]][number] = value }
+    }
+    return values
+  }
+
+  /// The text that is sent for a value.
+  private mutating func spelling(of cell: Cell, _ texts: CellTexts) -> String {
+    buffer.count = 0
+    if BinaryColumn(.castText).encode(cell, texts, into: &buffer) != nil { return "" }
+    return String(decoding: buffer.bytes.dropFirst(MemoryLayout<Int32>.size), as: UTF8.self)
+  }
+
+  /// Puts a key into the buffer as `RowEncoder` does.
+  /// - Parameter values: what the server has said.
+  /// - Returns: false where one of its values is bad.
+  private mutating func encode(
+    _ record: Int, _ texts: CellTexts, _ encoder: RowEncoder, _ values: [Int: Values]
+  ) -> Bool {
+    buffer.count = 0
+    buffer.put(Int16(truncatingIfNeeded: encoder.fields.count))
+    for (number, field) in encoder.fields.enumerated() {
+      let start = buffer.count
+      guard let fault = field.column.encode(Self.cell(field, of: record, texts), texts, into: &buffer) else {
+        continue
+      }
+      guard fault == .undecided, let value = values[record]?[number] else { return false }
+      buffer.count = start
+      buffer.append(Int32(truncatingIfNeeded: value.count))
+      value.withUnsafeBufferPointer { buffer.append($0) }
+    }
+    return true
+  }
+
+  private func ofTheMoment(_ column: String, _ position: Position) -> UpsurgeError {
     UpsurgeError(
       .badInput,
-      "only the server knows which value this is, and \(.connections) needs the key of each record",
+      "this key is another value each time it is read, and \(.connections) needs the same one each time",
       position: position,
       column: column,
-      hint: "write it in plain digits, a date as 2024-02-29; or load without \(.connections)")
+      hint: "write the day or the time itself")
   }
 
   /// FNV-1a, whose last bits are mixed with the first.

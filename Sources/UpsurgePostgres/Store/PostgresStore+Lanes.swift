@@ -51,7 +51,7 @@ extension PostgresStore {
         hint: "add the columns first, or leave out \(.connections)")
     }
     guard let found = table.found else { return }
-    if let reason = objection(to: table, found) {
+    if let reason = try objection(to: table, found) {
       throw UpsurgeError(
         .usage,
         "\(.connections, asked) is not for table \(table.name.shown.escapedForTerminal), where records must stay in the order of the "
@@ -67,7 +67,7 @@ extension PostgresStore {
   }
 
   /// Why one connection must store all records; nil where several may.
-  private func objection(to table: TargetTable, _ found: PostgresTable) -> String? {
+  private func objection(to table: TargetTable, _ found: PostgresTable) throws(UpsurgeError) -> String? {
     if ![.table, .partitioned, .distributed].contains(found.kind) {
       return "it is a view, or on another server"
     }
@@ -83,7 +83,20 @@ extension PostgresStore {
     }
     if found.isUnlogged { return "it is UNLOGGED, and a crash takes its rows" }
     if let sql = table.given.merge.query { return "the SQL \(sql) has a query, which may look at other rows" }
-    return PathChoice.objection(toReordering: shape)
+    if let reason = PathChoice.objection(toReordering: shape) { return reason }
+    guard table.deletes, let name = try cascade(from: found) else { return nil }
+    return "the foreign key \(name) of another table goes on to rows there when one is deleted"
+  }
+
+  /// A foreign key of another table that deletes or changes rows there when a row of this one goes. Such a row may refer to several of
+  /// this table, so what becomes of it depends on which one goes first.
+  private func cascade(from table: PostgresTable) throws(UpsurgeError) -> String? {
+    try session.asking { (connection) throws(PostgresFailure) in
+      try connection.run(
+        "SELECT conname FROM pg_constraint WHERE contype = 'f' AND confrelid = $1::oid AND confdeltype IN ('c', 'n', 'd') ORDER BY 1",
+        [.integer(Int64(table.oid))]
+      ).first?.text(0)
+    }
   }
 
   private func laneKey(of table: TargetTable, _ found: PostgresTable) -> PostgresIndex? {
@@ -106,14 +119,17 @@ extension PostgresStore {
 /// The columns whose values say over which connection a record goes.
 struct LaneDivision {
   let names: [String]
-  /// As a run keeps it: how values are hashed, and the columns with the OIDs of their types. Where this is the same, so are the
-  /// records of each connection.
+  /// As a run keeps it: how values are hashed, and the columns with their types: the OID, and the length or precision. Where this is
+  /// the same, so are the records of each connection.
   let text: String
 
   init(_ names: [String], of table: PostgresTable) {
     self.names = names
-    text = (["\(LaneKeys.version)"] + names.map { "\($0) \(table.column($0)?.baseType ?? 0)" }).joined(
-      separator: "\n")
+    let columns = names.map { name in
+      let column = table.column(name)
+      return "\(name) \(column?.baseType ?? 0) \(column?.modifier ?? -1)"
+    }
+    text = (["\(LaneKeys.version)"] + columns).joined(separator: "\n")
   }
 }
 

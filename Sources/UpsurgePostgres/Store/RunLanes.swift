@@ -20,6 +20,8 @@ final class RunLanes {
     var rejects: [Reject] = []
     /// Rejects of the parser, which are committed with the seal.
     var parserRejects: [Reject.Code: UInt64] = [:]
+    /// Records that are the same as their row, of connections that had nothing to store; they are committed with the seal, too.
+    var same = Ledger()
     var position = RunPosition()
     var place = InputPlace()
     var ledger = Ledger()
@@ -32,11 +34,33 @@ final class RunLanes {
   /// Records of a batch, divided.
   struct Division {
     /// For each connection.
-    var records: [[Int32]]
+    var records: [LaneRecords]
+    /// Records that are the same as their row, of connections that have nothing to store.
+    var sameCount = 0
     /// Rejects that connections have noted before the run was resumed.
     var earlier: [(record: Int, reject: Reject)] = []
 
-    var workingCount: Int { records.count { !$0.isEmpty } }
+    var workingCount: Int { records.count { !$0.stored.isEmpty } }
+
+    /// Takes out records that need not be stored.
+    /// - Parameters:
+    ///   - same: records that are the same as their row.
+    ///   - count: of the batch.
+    mutating func leaveOut(_ same: [Int32], of count: Int) {
+      if same.isEmpty { return }
+      var isSame = [Bool](repeating: false, count: count)
+      for record in same { isSame[Int(record)] = true }
+      for index in records.indices {
+        let all = records[index].stored
+        records[index].stored = all.filter { !isSame[Int($0)] }
+        if records[index].stored.count == all.count { continue }
+        if records[index].stored.isEmpty {
+          sameCount += all.count
+        } else {
+          records[index].same = all.filter { isSame[Int($0)] }
+        }
+      }
+    }
   }
 
   private struct Number: Hashable {
@@ -51,6 +75,9 @@ final class RunLanes {
   private let division: LaneDivision
   private var columns: [ColumnTarget]
   private var keys: LaneKeys
+  private let reader: KeyReader
+  /// nil where records go to their connection, whatever their row is.
+  let walk: RoundWalk?
   /// How often the run's position was written down.
   private(set) var seal: UInt64
   private(set) var unsealed: Unsealed?
@@ -60,11 +87,15 @@ final class RunLanes {
   private var seen: Number?
   /// Whether a connection, or the seal, has failed: what stands is looked up by whoever resumes the run.
   private(set) var hasFailed = false
+  /// Whether each connection commits as soon as it can, as they have waited for locks of one another.
+  var commitsFreely = false
 
   /// - Throws: `database` for rows that no run has written.
   init(_ place: RunLane.Place, by division: LaneDivision, found: PostgresTable) throws(UpsurgeError) {
     (table, run, self.division) = (place.lanes, place.begun.run, division)
+    reader = KeyReader(session: place.store.session, settings: place.settings)
     plan = RecordPlan(place.table, found: found)
+    walk = RoundWalk(place, plan)
     columns = place.table.knownColumns
     let position = try RunText.position(place.begun.position)
     guard let own = position.lanes, own.count == place.begun.lanes.count else {
@@ -99,21 +130,23 @@ final class RunLanes {
   func add(_ new: [ColumnTarget]) {
     columns += new
     keys = LaneKeys(plan, columns, by: division.names, count: count)
+    walk?.add(new)
     for lane in lanes { lane.add(new) }
   }
 
   // MARK: - A round
 
   /// Divides records of a batch, without those that their connection has stored before the run was resumed.
-  /// - Throws: `badInput` for a key of which only the server knows the value; `guardRefused` where the input has changed.
+  /// - Throws: `badInput` for a key that is another value each time it is read; `guardRefused` where the input has changed.
   func divide(
     _ batch: borrowing Batch, from first: Int, file: String, changed: (_ line: UInt64) -> UpsurgeError
   ) throws(UpsurgeError) -> Division {
-    var division = Division(records: try keys.divide(batch, from: first, file: file))
+    let parts = try keys.divide(batch, from: first, file: file, by: reader)
+    var division = Division(records: parts.map { LaneRecords(stored: $0) })
     let sourceIndex = batch.origin.sourceIndex
     for (index, lane) in lanes.enumerated() where lane.mark.seal == seal && lane.mark.record > 0 {
       let mark = lane.mark
-      division.records[index].removeAll {
+      division.records[index].stored.removeAll {
         mark.covers(batch.records[Int($0)].number, sourceIndex: sourceIndex)
       }
       try check(mark, batch, from: first, changed)
@@ -147,7 +180,7 @@ final class RunLanes {
   /// Has each connection store its records.
   func begin(_ division: Division, _ round: LaneRound) throws(UpsurgeError) {
     for lane in lanes { lane.forgetOutcome() }
-    for (lane, records) in zip(lanes, division.records) where !records.isEmpty {
+    for (lane, records) in zip(lanes, division.records) where !records.stored.isEmpty {
       try lane.begin(records, round)
     }
   }
@@ -162,7 +195,7 @@ final class RunLanes {
     lanes.contains { lane in
       lane.outcome.ledger.read > 0
         || lane.outcome.failure.map {
-          [.connectionLost, .outcomeUnknown, .unreachable, .breaksAgain].contains($0.kind)
+          [.connectionLost, .outcomeUnknown, .unreachable, .breaksAgain, .interrupted].contains($0.kind)
         } ?? false
     }
   }
@@ -175,6 +208,7 @@ final class RunLanes {
     if let before = unsealed {
       stands.rejects = before.rejects + stands.rejects
       stands.parserRejects.merge(before.parserRejects) { $0 + $1 }
+      stands.same += before.same
     }
     unsealed = stands
     if batch.recordCount > 0 {

@@ -117,6 +117,34 @@ struct LaneTests {
     #expect(found == [.retryTransaction])
   }
 
+  @Test(
+    "Connections that wait commit where sending them back was of no help, but for one whose reject ends the run"
+  )
+  func free() throws {
+    let gate = LaneGate(count: 3)
+    let found = try arrive([0, 1], at: gate) {
+      gate.noteSealed()
+      gate.sendBack(isAgain: true)
+    }
+    #expect(found == [nil, nil] && gate.isFree)
+    #expect(Server.failure { try gate.arrive(2, endsRun: true) } == .rejectEndsRun)
+    // It is not sent back any more, and has arrived nevertheless.
+    gate.sendBack()
+    #expect(gate.awaitAll())
+    gate.shut()
+    #expect(Server.failure { try gate.arrive(0) } == .roundEnded)
+  }
+
+  @Test("No connection commits before what was committed before is written down")
+  func sealedFirst() throws {
+    let gate = LaneGate(count: 2, isFree: true)
+    let found = try arrive([0], at: gate) {
+      usleep(50_000)
+      gate.shut()
+    }
+    #expect(found == [.other])
+  }
+
   @Test("A connection that another one has sent back waits as long as that one does")
   func patience() {
     var patience = ServerPatience()

@@ -152,6 +152,26 @@ struct SeveralTests {
     ),
   ]
 
+  @Test(
+    "Deletes that go on to rows of another table are refused, and others are not",
+    arguments: ["CASCADE", "NO ACTION"])
+  func cascades(action: String) throws {
+    try reset(
+      """
+      CREATE TABLE t (id bigint PRIMARY KEY, n bigint); INSERT INTO t SELECT i, 1 FROM generate_series(1, 9) i;
+      CREATE TABLE pair (a bigint, b bigint REFERENCES t, CONSTRAINT pair_a FOREIGN KEY (a) REFERENCES t ON DELETE \(action))
+      """)
+    let summary = load("id,n,gone\n1,1,yes\n2,3,no\n") {
+      $0.rules.tombstone = Tombstone(column: "gone", value: "yes")
+    }
+    let isRefused = action == "CASCADE"
+    #expect(summary.exitCode == (isRefused ? 64 : 0) && summary.ledger.deleted == (isRefused ? 0 : 1))
+    let words = summary.error?.message ?? ""
+    #expect(
+      words.contains("the foreign key pair_a of another table goes on to rows there") == isRefused, "\(words)"
+    )
+  }
+
   @Test("SQL that asks for other rows is refused, and other SQL is not")
   func queries() throws {
     for sql in ["n + (SELECT count(*) FROM t)", "n + excluded.n"] {
@@ -190,16 +210,6 @@ struct SeveralTests {
     #expect(summary.error == nil && summary.ledger.inserted == 2)
     #expect(notes.all.contains { $0.contains("--connections 4 is for a table that is there") })
     #expect(try connection.texts("SELECT to_regclass('upsurge_connections')") == [[nil]])
-  }
-
-  @Test("A key that only the server can read ends the run, and nothing of its round stands")
-  func undecided() throws {
-    try reset("CREATE TABLE t (id date PRIMARY KEY, n bigint)")
-    let summary = load("id,n\n2024-02-28,1\nFeb 29 2024,1\n") { $0.rejects.onError = .reject }
-    #expect(summary.error?.code == .badInput && summary.error?.column == "id")
-    #expect(
-      summary.error?.hint == "write it in plain digits, a date as 2024-02-29; or load without --connections")
-    #expect(try connection.texts("SELECT count(*) FROM t") == [["0"]])
   }
 
   @Test("A server that has no room for so many transactions says so before anything is written")
