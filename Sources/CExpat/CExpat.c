@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 typedef struct XML_ParserStruct *XML_Parser;
@@ -11,8 +12,13 @@ typedef void (*text_handler)(void *, const char *, int);
 typedef void (*type_handler)(void *, const char *, const char *, const char *, int);
 
 /* As expat.h declares them. */
+typedef struct {
+  void *(*malloc_fcn)(size_t);
+  void *(*realloc_fcn)(void *, size_t);
+  void (*free_fcn)(void *);
+} XML_Memory_Handling_Suite;
 const char *XML_ExpatVersion(void);
-XML_Parser XML_ParserCreate(const char *);
+XML_Parser XML_ParserCreate_MM(const char *, const XML_Memory_Handling_Suite *, const char *);
 void XML_ParserFree(XML_Parser);
 void XML_SetUserData(XML_Parser, void *);
 void XML_SetElementHandler(XML_Parser, start_handler, end_handler);
@@ -28,7 +34,7 @@ long XML_GetCurrentByteIndex(XML_Parser);
 
 #define FUNCTIONS(X)                                                                                          \
   X(XML_ExpatVersion)                                                                                         \
-  X(XML_ParserCreate)                                                                                         \
+  X(XML_ParserCreate_MM)                                                                                      \
   X(XML_ParserFree)                                                                                           \
   X(XML_SetUserData)                                                                                          \
   X(XML_SetElementHandler)                                                                                    \
@@ -75,7 +81,47 @@ struct upsurge_expat {
   void *context;
   upsurge_expat_callbacks callbacks;
   int has_type;
+  /* What libexpat holds for it, and whether it wanted more than it may have. */
+  size_t byte_count;
+  int is_full;
 };
+
+/* Libexpat keeps each name that it meets, and each element that is open: without a bound a small file takes all memory. No sheet
+ * that a program wrote comes near it. */
+static const size_t memory_limit = 8 << 20;
+
+/* The parser that this thread has called: the functions for memory are given none. */
+static _Thread_local struct upsurge_expat *current;
+
+/* Stands before each block. */
+union head {
+  size_t byte_count;
+  max_align_t alignment;
+};
+
+static void *resize(void *block, size_t count) {
+  union head *head = block == NULL ? NULL : (union head *)block - 1;
+  size_t before = head == NULL ? 0 : head->byte_count;
+  size_t after = count + sizeof *head;
+  if (count > memory_limit || current->byte_count - before + after > memory_limit) {
+    current->is_full = 1;
+    return NULL;
+  }
+  head = realloc(head, after);
+  if (head == NULL) return NULL;
+  current->byte_count += after - before;
+  head->byte_count = after;
+  return head + 1;
+}
+
+static void *allocate(size_t count) { return resize(NULL, count); }
+
+static void release(void *block) {
+  if (block == NULL) return;
+  union head *head = (union head *)block - 1;
+  current->byte_count -= head->byte_count;
+  free(head);
+}
 
 static void on_start(void *data, const char *name, const char **attributes) {
   struct upsurge_expat *parser = data;
@@ -109,7 +155,9 @@ const char *upsurge_expat_version(void) { return p_XML_ExpatVersion(); }
 struct upsurge_expat *upsurge_expat_new(void *context, upsurge_expat_callbacks callbacks) {
   struct upsurge_expat *parser = calloc(1, sizeof *parser);
   if (parser == NULL) return NULL;
-  parser->parser = p_XML_ParserCreate(NULL);
+  static const XML_Memory_Handling_Suite memory = {allocate, resize, release};
+  current = parser;
+  parser->parser = p_XML_ParserCreate_MM(NULL, &memory, NULL);
   if (parser->parser == NULL) {
     free(parser);
     return NULL;
@@ -124,21 +172,28 @@ struct upsurge_expat *upsurge_expat_new(void *context, upsurge_expat_callbacks c
 }
 
 void upsurge_expat_free(struct upsurge_expat *parser) {
+  current = parser;
   p_XML_ParserFree(parser->parser);
   free(parser);
 }
 
 int upsurge_expat_feed(struct upsurge_expat *parser, const char *bytes, int count, int is_final) {
+  current = parser;
   return p_XML_Parse(parser->parser, bytes, count, is_final);
 }
 
-int upsurge_expat_resume(struct upsurge_expat *parser) { return p_XML_ResumeParser(parser->parser); }
+int upsurge_expat_resume(struct upsurge_expat *parser) {
+  current = parser;
+  return p_XML_ResumeParser(parser->parser);
+}
 
 void upsurge_expat_suspend(struct upsurge_expat *parser) { p_XML_StopParser(parser->parser, 1); }
 
 void upsurge_expat_stop(struct upsurge_expat *parser) { p_XML_StopParser(parser->parser, 0); }
 
 int upsurge_expat_has_type(struct upsurge_expat *parser) { return parser->has_type; }
+
+int upsurge_expat_is_full(struct upsurge_expat *parser) { return parser->is_full; }
 
 const char *upsurge_expat_error(struct upsurge_expat *parser) {
   return p_XML_ErrorString(p_XML_GetErrorCode(parser->parser));

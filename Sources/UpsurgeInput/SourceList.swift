@@ -15,6 +15,8 @@ package struct UnpackedArchive: Sendable {
   package let leftOut: [String]
   /// What is to be said where it is a workbook, of which one sheet is read.
   package var workbookRemark: Wording?
+  /// Whether it has others, and nobody has named the one that is read.
+  package var hasOtherSheets = false
 }
 
 /// The sources that the arguments of a command stand for.
@@ -99,7 +101,8 @@ package enum SourceList {
     let listing = try ArchiveListing.of(
       place.archive, within: reading.archives, cancellation: reading.cancellation)
     guard let listing else { throw .noArchive(place) }
-    let book = try Workbook(place.archive, followsLinks: true, archives: reading.archives, cancellation: reading.cancellation)
+    let book = try Workbook(
+      place.archive, followsLinks: true, archives: reading.archives, cancellation: reading.cancellation)
     if let book { return try book.sources(place.member) }
     return try listing.members(matching: place).map {
       Source(file: ArchivePath(archive: place.archive, member: $0.label).text)
@@ -155,13 +158,14 @@ extension UnpackedArchive {
     let sheet = try book.sheet(book.archives.sheet)
     let path = ArchivePath(archive: book.path, member: sheet.name).text
     self.init(kind: .zip, members: [Source(file: path)], leftOut: [])
-    let others = book.sheets.filter { $0.name != sheet.name }
-    if book.archives.sheet == nil, let other = others.first(where: { !$0.isHidden }) ?? others.first {
+    if book.archives.sheet == nil, let (count, another) = try book.others(than: sheet) {
       workbookRemark =
-        "\(SourceName.shown(book.path)): of \(book.sheets.count) sheets the first is read, \(sheet.name.escapedForTerminal); "
-        + "\(.sheet, other.name.escapedForTerminal.quotedForShell) reads another"
+        "\(SourceName.shown(book.path)): of \(count) sheets the first is read, \(sheet.name.escapedForTerminal); "
+        + "\(.sheet, another.escapedForTerminal.quotedForShell) reads another"
+      hasOtherSheets = true
     } else {
-      workbookRemark = "\(SourceName.shown(book.path)): \(book.kind.rawValue) · sheet \(sheet.name.escapedForTerminal)"
+      workbookRemark =
+        "\(SourceName.shown(book.path)): \(book.kind.rawValue) · sheet \(sheet.name.escapedForTerminal)"
     }
   }
 }
@@ -169,7 +173,9 @@ extension UnpackedArchive {
 extension Workbook {
   /// The sheets that a path within the workbook names: one by its name or number, or those that match a pattern.
   fileprivate func sources(_ member: String) throws(UpsurgeError) -> [Source] {
-    func source(_ sheet: Sheet) -> Source { Source(file: ArchivePath(archive: path, member: sheet.name).text) }
+    func source(_ sheet: Sheet) -> Source {
+      Source(file: ArchivePath(archive: path, member: sheet.name).text)
+    }
     if member.contains(where: { "*?[".contains($0) }) {
       let matching = try sheets(matching: member)
       if !matching.isEmpty { return matching.map(source) }
@@ -178,10 +184,31 @@ extension Workbook {
   }
 }
 
+/// What a source is where an option names the sheet of a workbook.
+package enum SheetNaming: Sendable {
+  /// A workbook, or that sheet of it.
+  case workbook
+  /// Another sheet of it.
+  case otherSheet
+  case other
+}
+
 extension Source {
-  /// Whether its path goes on after a workbook.
-  package func isSheet(_ archives: OpenArchives) throws(UpsurgeError) -> Bool {
-    guard let path = filePath, let place = ArchivePath(path) else { return false }
-    return try Workbook(place.archive, followsLinks: true, archives: archives, cancellation: nil) != nil
+  /// - Parameters:
+  ///   - archives: name the sheet.
+  ///   - question: which folders its file may have been found in.
+  /// - Throws: `unreadableInput` where the workbook has no such sheet; `badInput` for one that is not whole.
+  package func sheetNaming(_ archives: OpenArchives, asking question: HTTPQuestion) throws(UpsurgeError)
+    -> SheetNaming
+  {
+    guard let path = filePath else { return .other }
+    let place = ArchivePath(path)
+    let file = place?.archive ?? path
+    let followsLinks = !question.hasFound(file)
+    guard ArchiveKind.of(file, followsLinks: followsLinks) == .zip,
+      let book = try Workbook(file, followsLinks: followsLinks, archives: archives, cancellation: nil)
+    else { return .other }
+    guard let member = place?.member, !member.isEmpty else { return .workbook }
+    return try book.sheet(member).number == book.sheet(archives.sheet).number ? .workbook : .otherSheet
   }
 }

@@ -94,7 +94,10 @@ struct CompressionTests {
     ([0xFF, 0xFF, 0xFF, 0xFF, 0xA8, 0, 0, 0, 0x10], "a stream of Arrow", "python3 -c \"import sys,pyarrow "),
     (Array("ORC\n\u{6}\u{12}".utf8), "ORC", "python3 -c \"import sys,pyarrow.orc "),
     (Array("Obj\u{1}".utf8), "Avro", "python3 -c \"import sys,json,fastavro; "),
-    ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "an old Excel workbook (.xls)", "save the sheet"),
+    (
+      [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "an old Excel workbook (.xls), or an encrypted one",
+      "save the sheet as .xlsx"
+    ),
     ([UInt8](repeating: 0x61, count: 257) + Array("ustar\0".utf8), "a tar archive", "tar -xO -f '"),
     (
       Array("PK\u{3}\u{4}".utf8) + [UInt8](repeating: 0, count: 26) + Array("[Content_Types].xml".utf8),

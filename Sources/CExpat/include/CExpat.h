@@ -42,6 +42,8 @@ void upsurge_expat_stop(struct upsurge_expat *parser);
 
 /* Whether a document type was met, which is not read. */
 int upsurge_expat_has_type(struct upsurge_expat *parser);
+/* Whether it needs more memory than any sheet does: too many names, elements in elements, or a tag of many attributes. */
+int upsurge_expat_is_full(struct upsurge_expat *parser);
 /* Why it failed, in libexpat's words. */
 const char *upsurge_expat_error(struct upsurge_expat *parser);
 /* Where it is in the text. */

@@ -50,7 +50,7 @@ public struct InspectJob: Sendable {
     table: String = "records", control: RunControl = RunControl()
   ) throws(UpsurgeError) -> Description {
     try options.validate()
-    let prepared = try open(control)
+    let (prepared, bookRemark) = try open(control)
     let isFromSample = options.table.inference != .full && !prepared.opened.isSampleWhole
     var surveying = options
     surveying.tuning.surveysValues = true
@@ -61,7 +61,7 @@ public struct InspectJob: Sendable {
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
     return Description(
-      summary: prepared.summary, remarks: (prepared.remarks + proposals.remarks).map(\.text),
+      summary: prepared.summary, remarks: (bookRemark + prepared.remarks + proposals.remarks).map(\.text),
       columns: columns.enumerated().map { index, column in
         Description.Column(
           name: column.name, type: definition?.columns[index].declaredType ?? "",
@@ -90,11 +90,11 @@ public struct InspectJob: Sendable {
     control: RunControl = RunControl(), onReject: (Reject) -> Void
   ) throws(UpsurgeError) -> Check {
     try options.validate()
-    let prepared = try open(control)
+    let (prepared, bookRemark) = try open(control)
     if case .json(.json) = prepared.shape, options.input.jsonPath.isEmpty, options.input.jsonMap == nil {
       return try validate(prepared)
     }
-    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
+    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: bookRemark.map(\.text))
     let pool = BatchPool(
       count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
@@ -121,26 +121,24 @@ public struct InspectJob: Sendable {
     case .shapedJSON(var parser):
       try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
     }
+    check.warnings.add(prepared.opened.sheetNotes, of: prepared.opened.name)
     return check
   }
 
   /// Opens the source, whose bytes `control` shows from then on.
-  private func open(_ control: RunControl) throws(UpsurgeError) -> PreparedSource {
+  /// - Returns: with it, what is to be said of a workbook that has other sheets.
+  private func open(_ control: RunControl) throws(UpsurgeError) -> (PreparedSource, remark: [Wording]) {
     let counter = ByteCounter()
     control.note(stage: .inspecting)
     control.follow(counter)
-    let looked = try unpacked
+    let job = LoadJob(database: "", table: "", sources: [source], options: options)
+    try job.checkSheet(source)
+    // Of an archive whose files have one kind of records, the first of them.
+    let archive = options.input.compression == .none ? nil : try job.unpack(source, cancellation: nil)
+    let looked = archive?.members.first ?? source
     if let total = looked.readByteCount { control.note(totalBytes: total) }
-    return try PreparedSource.prepare(looked, options: options, counter: counter)
-  }
-
-  /// Of an archive whose files have one kind of records, the first of them.
-  private var unpacked: Source {
-    get throws(UpsurgeError) {
-      if options.input.compression == .none { return source }
-      let job = LoadJob(database: "", table: "", sources: [source], options: options)
-      return try job.unpack(source, cancellation: nil)?.members.first ?? source
-    }
+    let remark = archive?.hasOtherSheets == true ? archive?.workbookRemark : nil
+    return (try PreparedSource.prepare(looked, options: options, counter: counter), remark.map { [$0] } ?? [])
   }
 
   /// Strict RFC 8259 over the whole document, whatever value it holds.

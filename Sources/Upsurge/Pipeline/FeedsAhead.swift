@@ -15,6 +15,8 @@ package final class FeedsAhead: @unchecked Sendable {
   /// The folder of the database, which holds the file.
   package let folder: String
   let spool: SpoolFile
+  /// Makes another file there, for texts of workbooks.
+  let makeTextSpool: @Sendable () -> SpoolFile
   private var sources: [Key: [Result<FileSource, UpsurgeError>]] = [:]
   private let monitor = Monitor()
 
@@ -36,7 +38,9 @@ package final class FeedsAhead: @unchecked Sendable {
     }
     let folder = path.lastIndex(of: "/").map { path[...$0] == "/" ? "/" : String(path[..<$0]) } ?? "."
     self.folder = folder
-    spool = SpoolFile(in: folder, freeByteCount: freeByteCount ?? { DiskSpace.free(at: folder) })
+    let freeByteCount = freeByteCount ?? { DiskSpace.free(at: folder) }
+    spool = SpoolFile(in: folder, freeByteCount: freeByteCount)
+    makeTextSpool = { SpoolFile(in: folder, for: .texts, freeByteCount: freeByteCount) }
   }
 
   /// Opens a source of a load and reads all of it.
@@ -44,7 +48,8 @@ package final class FeedsAhead: @unchecked Sendable {
   /// - Throws: `interrupted`; `cannotCreate` where there is no room.
   @discardableResult
   package func read(
-    _ source: Source, of table: String, open: () throws(UpsurgeError) -> FileSource, progress: (UInt64) -> Void
+    _ source: Source, of table: String, open: () throws(UpsurgeError) -> FileSource,
+    progress: (UInt64) -> Void
   ) throws(UpsurgeError) -> UpsurgeError? {
     let result: Result<FileSource, UpsurgeError>
     do throws(UpsurgeError) {

@@ -81,7 +81,7 @@ extension LoadRun {
     // The memory that the page cache and large batches would take.
     let holdsMemory = layout.hasIndexes && pool.hold(true)
     defer { if holdsMemory { _ = pool.hold(false) } }
-    let sortByteCount = holdsMemory ? job.options.transaction.sortByteCount : 0
+    let sortByteCount = holdsMemory ? job.options.sortByteCount : 0
     var direct = try DirectTable(layout, image: image, isSynced: true, sortByteCount: sortByteCount)
     var progress = DirectProgress(packed.table.plan, sourceNames: input.names)
     var obstacle: Wording?

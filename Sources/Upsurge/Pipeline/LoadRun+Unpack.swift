@@ -3,9 +3,13 @@ extension LoadRun {
   /// Replaces each archive by the files in it, in its own order.
   /// - Throws: `badInput` for an archive that is not whole, and for one whose files have different kinds of records.
   func unpacked(_ sources: [Source]) throws(UpsurgeError) -> [Source] {
-    if job.options.input.compression == .none { return sources }
     var unpacked: [Source] = []
     for source in sources {
+      try job.checkSheet(source)
+      if job.options.input.compression == .none {
+        unpacked.append(source)
+        continue
+      }
       guard let archive = try job.unpack(source, cancellation: readCancellation) else {
         unpacked.append(source)
         continue
@@ -41,12 +45,26 @@ extension LoadJob {
     let archive = try SourceList.unpack(
       source, asking: options.environment.question, archives: archives, cancellation: cancellation)
     if let archive { try archive.checkRecords(source, options: options, cancellation: cancellation) }
-    if let sheet = options.input.sheet, archive?.workbookRemark == nil, try !source.isSheet(archives) {
+    return archive
+  }
+
+  /// - Throws: `usage` where a sheet is named, and the source is no workbook, or names a sheet itself.
+  func checkSheet(_ source: Source) throws(UpsurgeError) {
+    guard let sheet = options.input.sheet else { return }
+    let archives = options.environment.archives ?? OpenArchives(options)
+    switch try source.sheetNaming(archives, asking: options.environment.question) {
+    case .workbook: return
+    case .otherSheet:
       throw UpsurgeError(
-        .usage, "\(.sheet, sheet.escapedForTerminal.quotedForShell) names a sheet of a workbook, and \(source.shown) is not one",
+        .usage,
+        "\(source.shown) is another sheet than \(.sheet, sheet.escapedForTerminal.quotedForShell) names",
+        hint: "leave out \(.sheet)")
+    case .other:
+      throw UpsurgeError(
+        .usage,
+        "\(.sheet, sheet.escapedForTerminal.quotedForShell) names a sheet of a workbook, and \(source.shown) is not one",
         hint: "leave out \(.sheet)")
     }
-    return archive
   }
 }
 

@@ -97,14 +97,16 @@ final class LoadRun: Sendable {
     self.startedAt = startedAt
     self.pool = pool
     self.members = members
-    job.options.environment.archives = job.options.environment.archives ?? OpenArchives(job.options)
+    let ahead =
+      group?.ahead
+      ?? FeedsAhead(database: job.spoolNeighbour, freeByteCount: job.options.environment.spoolRoom)
+    self.ahead = ahead
+    job.options.environment.archives =
+      job.options.environment.archives ?? OpenArchives(job.options, makeSpool: ahead.makeTextSpool)
     self.job = job
     delivered = DeliveredFeed(job.options)
     self.control = control
     self.group = group
-    ahead =
-      group?.ahead
-      ?? FeedsAhead(database: job.spoolNeighbour, freeByteCount: job.options.environment.spoolRoom)
     self.said = said
     self.tell = tell
     self.watch = watch

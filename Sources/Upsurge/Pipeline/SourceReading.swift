@@ -99,19 +99,11 @@ final class SourceReading {
       try source.opened.checkTrailer(recordCount: parser.state?.recordCount)
       owner.remark(onEndOf: source)
     }
-    noteSheet()
+    if source.opened.isSheet {
+      owner.summary.withLock { $0.warnings.add(source.opened.sheetNotes, of: source.opened.name) }
+    }
     if source.opened.hasChanged {
       owner.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
-    }
-  }
-
-  /// Counts what a sheet could not say as values.
-  private func noteSheet() {
-    guard let notes = source.opened.sheetNotes?.all, !notes.isEmpty else { return }
-    owner.summary.withLock { summary in
-      for note in notes {
-        summary.warnings.add(note.code, count: note.count, at: Position(file: source.opened.name, line: note.row))
-      }
     }
   }
 

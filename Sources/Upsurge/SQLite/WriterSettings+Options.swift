@@ -3,7 +3,7 @@ extension WriterSettings {
   init(_ options: LoadOptions, for table: PreparedTable, _ context: StoreContext) {
     self.init(memory: options.transaction.memory.byteCount, walLimit: options.transaction.walLimit.byteCount)
     sorting = options.tuning.sorting
-    if sorting.byteCount == 0 { sorting.byteCount = options.transaction.sortByteCount }
+    if sorting.byteCount == 0 { sorting.byteCount = options.sortByteCount }
     if options.transaction.keepsInputOrder { sorting.byteCount = 0 }
     sorting.isTableNew = table.facts.isNew
     sorting.holdsMemory = context.holdsMemory

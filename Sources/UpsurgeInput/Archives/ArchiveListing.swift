@@ -139,6 +139,9 @@ extension ArchiveListing {
     return try checked(matching, of: path)
   }
 
+  /// Whether a member is called so.
+  func has(_ label: String) -> Bool { places[label] != nil }
+
   /// The members with a name, as it is shown or stored.
   func named(_ name: String) -> [Member] {
     if let found = places[name] { return found.map { members[$0] } }
@@ -150,9 +153,6 @@ extension ArchiveListing {
   /// - Throws: `badInput` where no file is left, and for what is not read.
   func files(of archive: String) throws(UpsurgeError) -> [Member] {
     let path = ArchivePath(archive: archive, member: "")
-    if members.contains(where: { $0.label == "[Content_Types].xml" }) {
-      throw ForeignFormat.workbook.error(archive)
-    }
     let files = members.filter { $0.kind == .file && !$0.isHidden }
     if files.isEmpty {
       throw UpsurgeError(

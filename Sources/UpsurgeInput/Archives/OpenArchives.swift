@@ -1,5 +1,11 @@
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// What reads the archives of a run: within which bounds, and the reader that stands where the next member begins.
 ///
 /// To find a member of a compressed tar archive, all before it must be decompressed. So the reader of one member is kept for the
@@ -13,7 +19,11 @@ package final class OpenArchives: Sendable {
   let sheet: String?
   /// What the texts of a workbook may take in memory.
   let textByteLimit: Int
+  /// Makes the file for texts of a workbook that do not fit in memory.
+  let makeSpool: @Sendable () -> SpoolFile
   private let parked = Guarded<ArchiveReader?>(nil)
+  private let keeping = Guarded<(stamp: ArchiveFile.Stamp, content: any AnyObject & Sendable)?>(nil)
+  private let opened = Guarded(false)
 
   /// What holds where nobody says anything else.
   package static let maximumRatio = 10_000.0
@@ -21,9 +31,10 @@ package final class OpenArchives: Sendable {
 
   package init(
     maximumRatio: Double? = OpenArchives.maximumRatio, windowByteLimit: Int = OpenArchives.windowByteLimit,
-    sheet: String? = nil, textByteLimit: Int = 16 << 20
+    sheet: String? = nil, textByteLimit: Int = 16 << 20,
+    makeSpool: @escaping @Sendable () -> SpoolFile = temporarySpool
   ) {
-    (self.sheet, self.textByteLimit) = (sheet, textByteLimit)
+    (self.sheet, self.textByteLimit, self.makeSpool) = (sheet, textByteLimit, makeSpool)
     (self.maximumRatio, self.windowByteLimit) = (maximumRatio, windowByteLimit)
   }
 
@@ -40,5 +51,24 @@ package final class OpenArchives: Sendable {
   func giveBack(_ reader: ArchiveReader) {
     reader.file.cancellation = nil
     parked.withLock { $0 = reader }
+  }
+
+  /// What was read of a file, and is kept as long as nobody writes to it.
+  func kept(of stamp: ArchiveFile.Stamp) -> (any AnyObject & Sendable)? {
+    keeping.withLock { $0?.stamp == stamp ? $0?.content : nil }
+  }
+
+  /// Keeps something of a file, in the place of another one: what may take memory is there once.
+  func keep(_ content: (stamp: ArchiveFile.Stamp, content: any AnyObject & Sendable)?) {
+    keeping.withLock { $0 = content }
+    if content != nil { opened.withLock { $0 = true } }
+  }
+
+  /// What of the memory is for texts of workbooks; 0 as long as none was opened.
+  package var reservedByteCount: Int { opened.withLock { $0 } ? textByteLimit : 0 }
+
+  /// Makes a file in the folder for temporary files.
+  package static let temporarySpool: @Sendable () -> SpoolFile = {
+    SpoolFile(in: getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp", for: .texts) { nil }
   }
 }

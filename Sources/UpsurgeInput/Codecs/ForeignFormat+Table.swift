@@ -21,7 +21,8 @@ extension ForeignFormat {
     }
     if has(prefix, [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
       return ForeignFormat(
-        what: "an old Excel workbook (.xls)", advice: "save the sheet as CSV and load that")
+        what: "an old Excel workbook (.xls), or an encrypted one",
+        advice: "save the sheet as .xlsx without a password, or as CSV, and load that")
     }
     if has(prefix, "Obj\u{1}") {
       return python(

@@ -12,10 +12,10 @@ final class ExcelRelations: XMLVisitor {
   private var relations: [String: Relation] = [:]
   private var order: [String] = []
   private let folder: String
-  private var freeByteCount: Int
+  private var room: PartRoom
 
   /// - Parameter folder: of the part, from which names begin.
-  init(folder: String, limit: Int) { (self.folder, freeByteCount) = (folder, limit) }
+  init(folder: String, room: PartRoom) { (self.folder, self.room) = (folder, room) }
 
   func relation(_ id: String) -> Relation? { relations[id] }
 
@@ -27,8 +27,8 @@ final class ExcelRelations: XMLVisitor {
     guard name == "Relationship", let id = attributes.text("Id"), let target = attributes.text("Target"),
       attributes.text("TargetMode") != "External"
     else { return .goOn }
-    freeByteCount -= id.utf8.count + target.utf8.count + 100
-    if freeByteCount < 0 { return .stop }
+    failure = room.take(id.utf8.count + target.utf8.count)
+    if failure != nil { return .stop }
     if relations[id] == nil { order.append(id) }
     relations[id] = Relation(type: attributes.text("Type") ?? "", target: place(of: target))
     return .goOn
@@ -52,25 +52,44 @@ final class ExcelRelations: XMLVisitor {
   func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }
 
+/// What lists of a workbook may take in memory.
+struct PartRoom {
+  private let name: String
+  private let byteLimit: Int
+  private var freeByteCount: Int
+
+  init(_ name: String, byteLimit: Int) {
+    (self.name, self.byteLimit, freeByteCount) = (name, byteLimit, byteLimit)
+  }
+
+  /// - Returns: why an entry does not fit.
+  mutating func take(_ byteCount: Int) -> UpsurgeError? {
+    freeByteCount -= byteCount + 100
+    return freeByteCount < 0
+      ? WorkbookFault.tooLarge(name, "the names of the parts", .parts, byteLimit: byteLimit) : nil
+  }
+}
+
 /// What a workbook says of its sheets.
 final class ExcelBook: XMLVisitor {
   private(set) var failure: UpsurgeError?
   private(set) var sheets: [(name: String, id: String, isHidden: Bool)] = []
   private(set) var is1904 = false
   private(set) var isBook = false
-  private var freeByteCount: Int
+  private var room: PartRoom
 
-  init(limit: Int) { freeByteCount = limit }
+  init(room: PartRoom) { self.room = room }
 
   func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     switch name {
     case "workbook": isBook = true
-    case "workbookPr": is1904 = attributes.isTrue("date1904")
+    // Extensions of later years have an element of this name that says nothing of days.
+    case "workbookPr": if attributes.isTrue("date1904") { is1904 = true }
     case "sheet":
       // `sheetId` is another one.
       guard let title = attributes.text("name"), let id = attributes.text("id") else { return .goOn }
-      freeByteCount -= title.utf8.count + id.utf8.count + 100
-      if freeByteCount < 0 { return .stop }
+      failure = room.take(title.utf8.count + id.utf8.count)
+      if failure != nil { return .stop }
       sheets.append((title, id, attributes.text("state").map { $0 != "visible" } ?? false))
     default: break
     }
@@ -85,145 +104,41 @@ final class ExcelBook: XMLVisitor {
 final class ExcelStyles: XMLVisitor {
   private(set) var failure: UpsurgeError?
   private(set) var formats: [CellFormat] = []
+  private let name: String
   private var custom: [Int: CellFormat] = [:]
   private var isInCells = false
+  /// Formats that follow those of cells are for other things, under numbers of their own.
+  private var isDone = false
 
-  /// More than any program writes.
-  private static let limit = 1 << 20
+  /// Twice what Excel takes of styles.
+  private static let limit = 1 << 17
+  private static let codeByteLimit = 4096
+
+  init(name: String) { self.name = name }
 
   func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+    if isDone { return .goOn }
     switch name {
     case "numFmt":
-      if let id = attributes.number("numFmtId"), let code = attributes.text("formatCode"), custom.count < Self.limit {
-        custom[id] = CellFormat(code: code.utf8)
+      if let id = attributes.number("numFmtId"), let code = attributes.text("formatCode") {
+        custom[id] = CellFormat(code: code.utf8.prefix(Self.codeByteLimit))
       }
     case "cellXfs": isInCells = true
     case "xf":
       guard isInCells else { break }
-      if formats.count >= Self.limit { return .stop }
       let id = attributes.number("numFmtId") ?? 0
       formats.append(custom[id] ?? CellFormat(builtIn: id))
     default: break
     }
-    return .goOn
+    if max(formats.count, custom.count) <= Self.limit { return .goOn }
+    failure = WorkbookFault.broken(self.name, "it has more than \(Self.limit) styles")
+    return .stop
   }
 
   func end(_ name: XMLName) -> XMLStep {
-    guard name == "cellXfs" else { return .goOn }
-    return .stop
+    if name == "cellXfs" { isDone = true }
+    return .goOn
   }
 
   func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
-}
-
-/// The texts that cells name by their number, one after the other in memory.
-final class SharedStrings: XMLVisitor {
-  private(set) var failure: UpsurgeError?
-  private let name: String
-  private let byteLimit: Int
-  private var bytes: [UInt8] = []
-  /// Where each text ends.
-  private var ends: [Int] = []
-  private var runs = TextRuns()
-
-  init(name: String, byteLimit: Int) { (self.name, self.byteLimit) = (name, byteLimit) }
-
-  var count: Int { ends.count }
-
-  subscript(index: Int) -> ArraySlice<UInt8> { bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]] }
-
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
-    if name == "si" { runs.begin() } else { runs.start(name, attributes) }
-    return .goOn
-  }
-
-  func end(_ name: XMLName) -> XMLStep {
-    guard name == "si" else {
-      runs.end(name)
-      return .goOn
-    }
-    bytes += runs.finish()
-    ends.append(bytes.count)
-    return check()
-  }
-
-  func text(_ text: UnsafeBufferPointer<UInt8>) {
-    runs.text(text)
-    if runs.byteCount > byteLimit { failure = WorkbookFault.tooLarge(name, "the shared texts", limit: byteLimit) }
-  }
-
-  private func check() -> XMLStep {
-    if bytes.count + 8 * ends.count <= byteLimit && failure == nil { return .goOn }
-    failure = failure ?? WorkbookFault.tooLarge(name, "the shared texts", limit: byteLimit)
-    return .stop
-  }
-}
-
-/// The text of a cell: of one piece, or of runs with formats of their own. How characters are pronounced is no part of it.
-struct TextRuns {
-  private var bytes: [UInt8] = []
-  private var runStart = 0
-  private var isInText = false
-  private var keepsBlanks = false
-  private var phoneticDepth = 0
-
-  var byteCount: Int { bytes.count }
-
-  mutating func begin() {
-    bytes.removeAll(keepingCapacity: true)
-    (isInText, phoneticDepth) = (false, 0)
-  }
-
-  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) {
-    switch name {
-    case "t" where phoneticDepth == 0:
-      (isInText, runStart) = (true, bytes.count)
-      keepsBlanks = attributes.exactly("xml:space").map { XMLName.equals($0, "preserve") } ?? false
-    case "rPh": phoneticDepth += 1
-    default: break
-    }
-  }
-
-  mutating func end(_ name: XMLName) {
-    switch name {
-    case "t" where isInText:
-      isInText = false
-      if keepsBlanks { return }
-      while bytes.count > runStart, Self.isBlank(bytes[bytes.count - 1]) { bytes.removeLast() }
-      var start = runStart
-      while start < bytes.count, Self.isBlank(bytes[start]) { start += 1 }
-      bytes.removeSubrange(runStart..<start)
-    case "rPh": phoneticDepth -= 1
-    default: break
-    }
-  }
-
-  mutating func text(_ text: UnsafeBufferPointer<UInt8>) {
-    if isInText { bytes += text }
-  }
-
-  /// The whole text, with characters that XML cannot hold in the place of their codes: `_x000D_`.
-  mutating func finish() -> [UInt8] { Self.decoded(bytes) }
-
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
-
-  static func decoded(_ text: [UInt8]) -> [UInt8] {
-    let mark: [UInt8] = [UInt8(ascii: "_"), UInt8(ascii: "x")]
-    guard text.count >= 7, text.contains(mark[0]) else { return text }
-    var decoded: [UInt8] = []
-    var at = 0
-    while at < text.count {
-      guard text[at] == mark[0], at + 6 < text.count, text[at + 1] == mark[1], text[at + 6] == mark[0],
-        let code = UInt16(String(decoding: text[(at + 2)..<(at + 6)], as: UTF8.self), radix: 16),
-        let scalar = UnicodeScalar(code), scalar.value != 0
-      else {
-        decoded.append(text[at])
-        at += 1
-        continue
-      }
-      decoded += Array(String(Character(scalar)).utf8)
-      at += 7
-    }
-    return decoded
-  }
 }

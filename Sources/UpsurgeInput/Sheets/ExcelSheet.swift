@@ -9,11 +9,13 @@ final class ExcelSheet: SheetVisitor {
     case number, shared, inline, formulaText, truth, fault, moment
   }
 
-  private let strings: SharedStrings
-  private let formats: [CellFormat]
+  private let texts: WorkbookTexts
   private let is1904: Bool
 
   private var isInData = false
+  private var isInRow = false
+  /// Whether the row says its number.
+  private var isNumbered = false
   private var column = -1
   private var kind = Kind.number
   private var style = 0
@@ -21,29 +23,25 @@ final class ExcelSheet: SheetVisitor {
   private var runs = TextRuns()
   private var isInValue = false
   private var isInline = false
-  private var hasFormula = false
-  private var hasValue = false
+  /// What the cell has.
+  private var (hasFormula, hasValue, hasInline) = (false, false, false)
 
-  init(name: String, strings: SharedStrings, formats: [CellFormat], is1904: Bool, byteLimit: Int) {
-    (self.strings, self.formats, self.is1904) = (strings, formats, is1904)
+  init(name: String, texts: WorkbookTexts, is1904: Bool, byteLimit: Int) {
+    (self.texts, self.is1904) = (texts, is1904)
     super.init(name: name, byteLimit: byteLimit)
   }
+
+  // MARK: - Elements
 
   override func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     if !isInData { return startOutside(name, attributes) }
     switch name {
     case "c": return startCell(attributes)
     case "v": (isInValue, hasValue) = (true, true)
-    case "row":
-      let number = attributes.number("r") ?? rows.rowNumber + 1
-      guard number > rows.rowNumber, number <= SheetText.rowLimit else {
-        return fail("its rows are not in their order, or there are more than \(SheetText.rowLimit)")
-      }
-      rows.beginRow(after: number - rows.rowNumber)
-      column = -1
+    case "row": return startRow(attributes)
     case "f": hasFormula = true
     case "is":
-      isInline = true
+      (isInline, hasInline) = (true, true)
       runs.begin()
     default: if isInline { runs.start(name, attributes) }
     }
@@ -54,31 +52,44 @@ final class ExcelSheet: SheetVisitor {
     switch name {
     case "sheetData": isInData = true
     case "mergeCell":
-      let row = attributes.value("ref").flatMap { Self.place($0) }?.row
+      let row = attributes.value("ref").flatMap { CellPlace($0) }?.row
       notes.count(.mergedCells, row: row ?? 1)
     default: break
     }
     return .goOn
   }
 
+  private func startRow(_ attributes: XMLAttributes) -> XMLStep {
+    var number = rows.rowNumber + 1
+    isNumbered = false
+    if let text = attributes.value("r") {
+      guard let given = XMLAttributes.number(text) else {
+        return fail("a row has the number \(Self.shown(text))")
+      }
+      (number, isNumbered) = (given, true)
+    }
+    guard number > rows.rowNumber, number <= SheetText.rowLimit else {
+      return fail("its rows are not in their order, or there are more than \(SheetText.rowLimit)")
+    }
+    rows.beginRow(after: number - rows.rowNumber)
+    (isInRow, column) = (true, -1)
+    return .goOn
+  }
+
   private func startCell(_ attributes: XMLAttributes) -> XMLStep {
-    var place: (column: Int, row: Int)?
+    var place: UnsafePointer<CChar>?
     var type: UnsafePointer<CChar>?
     style = 0
     attributes.each { name, value in
       if name[0] == 0 || name[1] != 0 { return }
       switch UInt8(bitPattern: name[0]) {
-      case UInt8(ascii: "r"): place = Self.place(value)
-      case UInt8(ascii: "s"): style = XMLAttributes.number(value) ?? 0
+      case UInt8(ascii: "r"): place = value
+      case UInt8(ascii: "s"): style = XMLAttributes.number(value) ?? Int.max
       case UInt8(ascii: "t"): type = value
       default: break
       }
     }
-    let next = place?.column ?? column + 1
-    guard next > column, next < SheetText.columnLimit else {
-      return fail("its cells are not in their order, or there are more than \(SheetText.columnLimit) in a row")
-    }
-    column = next
+    if let problem = take(place) { return fail(problem) }
     kind = .number
     if let type {
       switch XMLName(type) {
@@ -92,18 +103,42 @@ final class ExcelSheet: SheetVisitor {
       }
     }
     value.removeAll(keepingCapacity: true)
-    runs.begin()
-    (hasFormula, hasValue) = (false, false)
+    (hasFormula, hasValue, hasInline) = (false, false, false)
     return .goOn
+  }
+
+  /// Goes to the place of a cell: the next one, where it says none.
+  /// - Returns: what is wrong with it.
+  private func take(_ text: UnsafePointer<CChar>?) -> Wording? {
+    if !isInRow { return "a cell stands outside of the rows" }
+    var next = column + 1
+    if let text {
+      guard let place = CellPlace(text) else {
+        return "a cell stands at \(Self.shown(text)), which is no place"
+      }
+      if place.row != rows.rowNumber {
+        // Where the row does not say which it is, its first cell does.
+        guard !isNumbered, column < 0, place.row > rows.rowNumber, place.row <= SheetText.rowLimit else {
+          return "the cell \(Self.shown(text)) stands in it"
+        }
+        rows.beginRow(after: place.row - rows.rowNumber)
+      }
+      next = place.column
+    }
+    guard next > column, next < SheetText.columnLimit else {
+      return "its cells are not in their order, or there are more than \(SheetText.columnLimit) in a row"
+    }
+    column = next
+    return nil
   }
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
     if isInValue {
       value += bytes
-      _ = fits(value)
+      _ = fits(value.count)
     } else if isInline {
       runs.text(bytes)
-      if runs.byteCount > byteLimit { failure = WorkbookFault.tooLarge(name, "the cells of row \(rows.rowNumber)", limit: byteLimit) }
+      _ = fits(runs.byteCount)
     }
   }
 
@@ -113,7 +148,9 @@ final class ExcelSheet: SheetVisitor {
     switch name {
     case "v": isInValue = false
     case "c": return endCell()
-    case "row": return endRow()
+    case "row":
+      isInRow = false
+      return endRow()
     case "is": isInline = false
     case "sheetData": isInData = false
     default: if isInline { runs.end(name) }
@@ -121,55 +158,86 @@ final class ExcelSheet: SheetVisitor {
     return .goOn
   }
 
+  // MARK: - Values
+
   private func endCell() -> XMLStep {
-    switch kind {
-    case .number: writeNumber()
-    case .shared:
-      guard let index = Int(String(decoding: value, as: UTF8.self)) else { break }
-      guard index >= 0, index < strings.count else { return fail("a cell names text \(index), and there are \(strings.count)") }
-      write(strings[index])
-    case .inline: write(runs.finish()[...])
-    case .formulaText: write(TextRuns.decoded(value)[...])
-    case .truth, .moment: write(value[...])
-    case .fault: notes.count(.errorCell, row: rows.rowNumber)
+    // A text that was computed may be empty; a number may not.
+    if hasFormula, kind == .formulaText ? !hasValue : value.isEmpty {
+      notes.count(.formulaWithoutValue, row: rows.rowNumber)
     }
-    if hasFormula && !hasValue { notes.count(.formulaWithoutValue, row: rows.rowNumber) }
-    return fits([]) ? .goOn : .stop
+    switch kind {
+    case .fault: notes.count(.errorCell, row: rows.rowNumber)
+    case _ where hasInline && (kind == .inline || !hasValue): write(runs.finish())
+    case .inline, .formulaText: write(TextRuns.decoded(value))
+    case .number:
+      trim()
+      writeNumber()
+    case .shared:
+      trim()
+      readShared()
+    case .truth:
+      trim()
+      if value.elementsEqual("true".utf8) { value = [UInt8(ascii: "1")] }
+      if value.elementsEqual("false".utf8) { value = [UInt8(ascii: "0")] }
+      write(value)
+    case .moment:
+      trim()
+      write(CellDate.moment(value, hasTime: format != .day))
+    }
+    return failure == nil && fits() ? .goOn : .stop
   }
 
-  private func write(_ text: ArraySlice<UInt8>) {
+  private func write(_ text: [UInt8]) {
     if !text.isEmpty { rows.write(text, column: column) }
+  }
+
+  /// Takes blanks off both ends of the value: they are of the XML.
+  private func trim() {
+    while let last = value.last, last <= 0x20 { value.removeLast() }
+    if let first = value.first, first <= 0x20 { value.removeFirst(value.prefix { $0 <= 0x20 }.count) }
+  }
+
+  /// The format of the cell; none where the workbook has no styles.
+  private var format: CellFormat {
+    if style < texts.formats.count { return texts.formats[style] }
+    if !texts.formats.isEmpty { _ = fail("a cell has style \(style), and there are \(texts.formats.count)") }
+    return []
   }
 
   /// A number as it is stored, or the day and time that it is by its format.
   private func writeNumber() {
-    while value.last == 0x20 || value.last == 0x0A { value.removeLast() }
-    let format = style < formats.count ? formats[style] : []
+    if value.isEmpty { return }
+    let format = format
     if !format.isEmpty, let number = Double(String(decoding: value, as: UTF8.self)),
       let text = CellDate.text(number, format, is1904: is1904)
     {
-      write(text[...])
+      write(text)
     } else {
-      write(value[...])
+      write(value)
     }
   }
 
-  /// Column (from 0) and row (from 1) of a reference: `C12`, `A1:B2`; nil for anything else.
-  static func place(_ text: UnsafePointer<CChar>) -> (column: Int, row: Int)? {
-    var (at, column, row) = (0, 0, 0)
-    while true {
-      let letter = Int(UInt8(bitPattern: text[at]) & 0xDF) - 0x40
-      guard (1...26).contains(letter) else { break }
-      column = column * 26 + letter
-      at += 1
-      if at > 3 { return nil }
+  private func readShared() {
+    if value.isEmpty { return }
+    guard value.count < 12, let index = Int(String(decoding: value, as: UTF8.self)), index >= 0,
+      index < texts.count
+    else {
+      _ = fail(
+        "a cell names text \(String(decoding: value.prefix(20), as: UTF8.self).escapedForTerminal), and there are \(texts.count)"
+      )
+      return
     }
-    while true {
-      let digit = Int(UInt8(bitPattern: text[at])) - 0x30
-      guard (0...9).contains(digit), row < 1 << 30 else { break }
-      row = row * 10 + digit
-      at += 1
+    value.removeAll(keepingCapacity: true)
+    do throws(UpsurgeError) {
+      try texts.texts.withLock { (texts) throws(UpsurgeError) in try texts.read(index, into: &value) }
+      write(value)
+    } catch {
+      failure = error
     }
-    return column == 0 || row == 0 ? nil : (column - 1, row)
+  }
+
+  /// An attribute in a message.
+  private static func shown(_ text: UnsafePointer<CChar>) -> String {
+    String(String(cString: text).prefix(20)).escapedForTerminal
   }
 }

@@ -1,24 +1,22 @@
 import UpsurgeRecords
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Reads a sheet as LibreOffice writes it (OpenDocument 1.3, part 3, chapter 9).
 ///
 ///     <table:table-row table:number-rows-repeated="3">
 ///       <table:table-cell office:value-type="float" office:value="1.5"><text:p>1,5</text:p></table:table-cell>
 final class OpenDocumentSheet: SheetVisitor {
-  private let sheet: String
+  /// The place of the sheet among the tables, from 1.
+  private let number: Int
+  private var tableNumber = 0
+  /// Tables that are open before it comes.
+  private var tableDepth = 0
   private var isInTable = false
   /// Tables in cells of the table.
   private var nestedDepth = 0
   private var column = 0
   private var rowCount = 1
   private var cellCount = 1
-  private var isCovered = false
+  private var hasFormula = false
   /// What the attributes of the cell say; nil where its text says it.
   private var value: [UInt8]?
   private var isFault = false
@@ -26,14 +24,14 @@ final class OpenDocumentSheet: SheetVisitor {
   private var depth = -1
   private var paragraphs = SheetParagraphs()
 
-  init(name: String, sheet: String, byteLimit: Int) {
-    self.sheet = sheet
+  init(name: String, sheet: Workbook.Sheet, byteLimit: Int) {
+    number = sheet.number
     super.init(name: name, byteLimit: byteLimit)
   }
 
   override func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     guard isInTable else {
-      if name == "table", attributes.text("name") == sheet { isInTable = true }
+      if name == "table" { startTable(attributes) }
       return .goOn
     }
     if name == "table" { nestedDepth += 1 }
@@ -41,26 +39,36 @@ final class OpenDocumentSheet: SheetVisitor {
     if depth >= 0 {
       depth += 1
       paragraphs.start(name, attributes, depth: depth)
-      return .goOn
+      return fits(paragraphs.bytes.count) ? .goOn : .stop
     }
     switch name {
     case "table-row":
-      rowCount = max(attributes.number("number-rows-repeated") ?? 1, 1)
+      // What no sheet has stays within what can be counted.
+      rowCount = min(max(attributes.number("number-rows-repeated") ?? 1, 1), SheetText.rowLimit + 1)
       rows.beginRow()
       column = 0
-    case "table-cell", "covered-table-cell":
-      isCovered = name == "covered-table-cell"
-      startCell(attributes)
+    // What lies below a merged cell may have a value of its own, as in other programs' sheets.
+    case "table-cell", "covered-table-cell": startCell(attributes)
     default: break
     }
     return .goOn
   }
 
+  private func startTable(_ attributes: XMLAttributes) {
+    tableDepth += 1
+    guard tableDepth == 1, attributes.value("name") != nil else { return }
+    tableNumber += 1
+    isInTable = tableNumber == number
+  }
+
   private func startCell(_ attributes: XMLAttributes) {
     depth = 0
     paragraphs.begin()
-    cellCount = max(attributes.number("number-columns-repeated") ?? 1, 1)
-    let isMerged = attributes.number("number-columns-spanned") ?? 1 > 1 || attributes.number("number-rows-spanned") ?? 1 > 1
+    cellCount = min(max(attributes.number("number-columns-repeated") ?? 1, 1), SheetText.columnLimit + 1)
+    hasFormula = attributes.value("formula") != nil
+    let isMerged =
+      attributes.number("number-columns-spanned") ?? 1 > 1
+      || attributes.number("number-rows-spanned") ?? 1 > 1
     if isMerged { notes.count(.mergedCells, row: rows.rowNumber) }
     isFault = attributes.exactly("calcext:value-type").map { XMLName.equals($0, "error") } ?? false
     value = nil
@@ -81,16 +89,19 @@ final class OpenDocumentSheet: SheetVisitor {
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
     if depth <= 0 || nestedDepth > 0 { return }
     paragraphs.text(bytes)
-    _ = fits(paragraphs.bytes)
+    _ = fits(paragraphs.bytes.count)
   }
 
   override func end(_ name: XMLName) -> XMLStep {
     if failure != nil { return .stop }
-    if !isInTable { return .goOn }
+    guard isInTable else {
+      if name == "table" { tableDepth -= 1 }
+      return .goOn
+    }
     if name == "table" {
       if nestedDepth == 0 { return .stop }
       nestedDepth -= 1
-      if nestedDepth == 0 && depth > 0 { return .goOn }
+      return .goOn
     }
     if nestedDepth > 0 { return .goOn }
     if depth > 0 {
@@ -112,129 +123,25 @@ final class OpenDocumentSheet: SheetVisitor {
   private func endCell() -> XMLStep {
     defer { column += cellCount }
     let text = value ?? paragraphs.bytes
-    if isFault {
+    if isFault || isOldFault {
       notes.count(.errorCell, row: rows.rowNumber)
-    } else if !text.isEmpty && !isCovered {
-      guard column + cellCount <= SheetText.columnLimit else {
-        return fail("there are more than \(SheetText.columnLimit) cells in a row")
-      }
-      for offset in 0..<cellCount {
-        rows.write(text, column: column + offset)
-        guard fits(text) else { return .stop }
-      }
+      return .goOn
     }
-    return .goOn
-  }
-}
-
-/// The text of a cell: its paragraphs, with line feeds between them. Comments, and what is drawn in the cell, are no part of it.
-struct SheetParagraphs {
-  private(set) var bytes: [UInt8] = []
-  private var count = 0
-  private var isOpen = false
-  /// The depth of an element whose text is left out.
-  private var leftOutDepth = 0
-  /// Blanks that follow one another are one, and none begins a paragraph.
-  private var isAfterBlank = true
-
-  /// More blanks than any cell has.
-  private static let blankLimit = 32_767
-
-  mutating func begin() {
-    bytes.removeAll(keepingCapacity: true)
-    (count, isOpen, leftOutDepth) = (0, false, 0)
-  }
-
-  mutating func start(_ name: XMLName, _ attributes: XMLAttributes, depth: Int) {
-    if leftOutDepth > 0 { return }
-    if depth == 1 {
-      isOpen = name == "p"
-      if isOpen && count > 0 { bytes.append(0x0A) }
-      if isOpen { count += 1 }
-      isAfterBlank = true
-      return
+    // A formula whose text is empty stands there as one that was never computed.
+    if text.isEmpty { return .goOn }
+    guard column + cellCount <= SheetText.columnLimit else {
+      return fail("there are more than \(SheetText.columnLimit) cells in a row")
     }
-    switch name {
-    case "s":
-      let blankCount = min(attributes.number("c") ?? 1, Self.blankLimit)
-      if isOpen { bytes += Array(repeating: 0x20, count: blankCount) }
-    case "tab": if isOpen { bytes.append(0x09) }
-    case "line-break": if isOpen { bytes.append(0x0A) }
-    case "annotation", "ruby-text", "note", "frame": leftOutDepth = depth
-    default: break
-    }
-  }
-
-  mutating func end(depth: Int) {
-    if depth == leftOutDepth { leftOutDepth = 0 }
-    if depth == 1 { isOpen = false }
-  }
-
-  mutating func text(_ text: UnsafeBufferPointer<UInt8>) {
-    guard isOpen, leftOutDepth == 0 else { return }
-    for byte in text {
-      let isBlank = byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-      if isBlank && isAfterBlank { continue }
-      bytes.append(isBlank ? 0x20 : byte)
-      isAfterBlank = isBlank
-    }
-  }
-}
-
-/// Looks for a sheet of an OpenDocument file, which has no list of them.
-final class OpenDocumentSearch: XMLVisitor {
-  /// What no sheet is called.
-  static let none = "\u{0}"
-
-  private(set) var failure: UpsurgeError?
-  private let wanted: String?
-  private(set) var names: [String] = []
-  private(set) var visibleNames: [String] = []
-  private var hiddenStyles: Set<String> = []
-  private var style: String?
-  private var tableDepth = 0
-  private var exact: String?
-
-  private static let limit = 10_000
-
-  init(_ wanted: String?) { self.wanted = wanted }
-
-  /// The sheet, once all was read that had to be.
-  var found: String? {
-    if let exact { return exact }
-    guard let wanted else { return visibleNames.first ?? names.first }
-    if let other = names.first(where: { $0.lowercased() == wanted.lowercased() }) { return other }
-    return Int(wanted).flatMap { names.indices.contains($0 - 1) ? names[$0 - 1] : nil }
-  }
-
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
-    switch name {
-    case "style": style = attributes.text("name")
-    case "table-properties":
-      let isHidden = attributes.value("display").map { XMLName.equals($0, "false") } ?? false
-      if isHidden, let style, hiddenStyles.count < Self.limit { hiddenStyles.insert(style) }
-    case "table":
-      tableDepth += 1
-      guard tableDepth == 1, let title = attributes.text("name") else { break }
-      return take(title, isHidden: attributes.text("style-name").map(hiddenStyles.contains) ?? false)
-    default: break
+    for offset in 0..<cellCount {
+      rows.write(text, column: column + offset)
+      guard fits(text.count) else { return .stop }
     }
     return .goOn
   }
 
-  private func take(_ title: String, isHidden: Bool) -> XMLStep {
-    if names.count >= Self.limit { return .stop }
-    names.append(title)
-    if !isHidden { visibleNames.append(title) }
-    guard title == wanted || wanted == nil && !isHidden else { return .goOn }
-    exact = title
-    return .stop
+  /// Whether it is an error as programs wrote it that had no type for it: `#N/A` or `Err:502`, and no value.
+  private var isOldFault: Bool {
+    guard hasFormula, let value, value.isEmpty else { return false }
+    return paragraphs.bytes.first == UInt8(ascii: "#") || paragraphs.bytes.starts(with: Array("Err:".utf8))
   }
-
-  func end(_ name: XMLName) -> XMLStep {
-    if name == "table" { tableDepth -= 1 }
-    return .goOn
-  }
-
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }

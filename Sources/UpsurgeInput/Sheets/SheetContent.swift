@@ -7,56 +7,66 @@ final class SheetContent: MemberContent {
   let stamp: ArchiveFile.Stamp
   private let book: Workbook
   private let sheet: Workbook.Sheet
-  private let strings: SharedStrings
-  private let formats: [CellFormat]
+  private let part: String
+  private let texts: WorkbookTexts
   private let ratioLimit: RatioLimit?
   private let memory: UnsafeMutableRawBufferPointer
 
   private var visitor: SheetVisitor
   private var reader: XMLReader
-  private var part: ArchiveContent
+  private var content: ArchiveContent
   private var isSuspended = false
+  /// Whether the last bytes of the sheet were fed.
+  private var isFed = false
   private var isAtEnd = false
   private(set) var offset: UInt64 = 0
-  var cancellation: ReadCancellation? { didSet { part.cancellation = cancellation } }
+  var cancellation: ReadCancellation? { didSet { content.cancellation = cancellation } }
 
   var byteCount: UInt64? { nil }
   /// What is to be said of the sheet as far as it was read.
   var notes: SheetNotes { visitor.notes }
 
-  /// - Parameter member: the name of the sheet, or its number.
+  /// - Parameter path: the workbook, and the name of the sheet or its number.
   /// - Throws: `unreadableInput` where there is no such sheet, or a library is missing; `badInput`.
   init?(
     _ path: ArchivePath, followsLinks: Bool, of archives: OpenArchives?, cancellation: ReadCancellation?
   ) throws(UpsurgeError) {
     let archives = archives ?? OpenArchives()
-    guard
-      let book = try Workbook(path.archive, followsLinks: followsLinks, archives: archives, cancellation: cancellation),
-      let stamp = ArchiveFile.Stamp(path: path.archive)
+    guard let stamp = ArchiveFile.Stamp(path: path.archive),
+      let book = try Workbook(
+        path.archive, followsLinks: followsLinks, archives: archives, cancellation: cancellation)
     else { return nil }
     sheet = try book.sheet(path.member.isEmpty ? archives.sheet : path.member)
+    guard let part = sheet.part else {
+      throw WorkbookFault.broken(
+        path.archive, "nothing says where the sheet \(sheet.name.escapedForTerminal) is")
+    }
     self.path = ArchivePath(archive: path.archive, member: sheet.name)
-    (self.book, self.stamp, self.cancellation) = (book, stamp, cancellation)
-    strings = try book.strings()
-    formats = try book.formats()
+    (self.book, self.part, self.stamp, self.cancellation) = (book, part, stamp, cancellation)
+    texts = try book.texts()
     ratioLimit = archives.maximumRatio.map { RatioLimit(ratio: $0) }
-    visitor = Self.visitor(book, sheet, self.path, strings, formats)
+    visitor = Self.visitor(book, sheet, self.path, texts)
     reader = try XMLReader(self.path.text, visitor: visitor)
-    part = try book.open(sheet.part)
+    content = try book.open(part)
     memory = .allocate(byteCount: 64 << 10, alignment: 16)
+    try checkStamp()
   }
 
   deinit { memory.deallocate() }
 
   private static func visitor(
-    _ book: Workbook, _ sheet: Workbook.Sheet, _ path: ArchivePath, _ strings: SharedStrings, _ formats: [CellFormat]
+    _ book: Workbook, _ sheet: Workbook.Sheet, _ path: ArchivePath, _ texts: WorkbookTexts
   ) -> SheetVisitor {
     let limit = book.archives.textByteLimit
     switch book.kind {
-    case .excel:
-      return ExcelSheet(name: path.text, strings: strings, formats: formats, is1904: book.is1904, byteLimit: limit)
-    case .openDocument: return OpenDocumentSheet(name: path.text, sheet: sheet.name, byteLimit: limit)
+    case .excel: return ExcelSheet(name: path.text, texts: texts, is1904: book.is1904, byteLimit: limit)
+    case .openDocument: return OpenDocumentSheet(name: path.text, sheet: sheet, byteLimit: limit)
     }
+  }
+
+  /// - Throws: `badInput` where the file has become another one: its cells would name texts and formats of this one.
+  private func checkStamp() throws(UpsurgeError) {
+    if content.stamp != stamp { throw WorkbookFault.changed(path.text) }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
@@ -76,38 +86,36 @@ final class SheetContent: MemberContent {
   private func readMore() throws(UpsurgeError) {
     if cancellation?.isRequested == true { throw .interrupted(path.text) }
     let outcome: XMLReader.Outcome
-    var isLast = false
     if isSuspended {
       outcome = try reader.resume()
     } else {
-      let count = try part.read(into: memory)
-      isLast = count == 0
+      let count = try content.read(into: memory)
+      isFed = count == 0
       outcome = try reader.feed(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
     isSuspended = outcome == .suspended
-    if outcome == .stopped || isLast && !isSuspended || isFinal && outcome == .more {
-      visitor.rows.end()
-      isAtEnd = true
-    }
-    isFinal = isFinal || isLast
+    guard outcome == .stopped || isFed && !isSuspended else { return }
+    visitor.rows.end()
+    isAtEnd = true
+    // Only at its end it shows whether the part is whole.
+    while !isFed { isFed = try content.read(into: memory) == 0 }
   }
-
-  /// Whether the last bytes of the sheet were fed.
-  private var isFinal = false
 
   var standsNowhere: Bool { false }
 
   func restart() throws(UpsurgeError) {
-    visitor = Self.visitor(book, sheet, path, strings, formats)
+    visitor = Self.visitor(book, sheet, path, texts)
     reader = try XMLReader(path.text, visitor: visitor)
-    part = try book.open(sheet.part)
-    part.cancellation = cancellation
-    (isSuspended, isAtEnd, isFinal, offset) = (false, false, false, 0)
+    content = try book.open(part)
+    content.cancellation = cancellation
+    (isSuspended, isFed, isAtEnd, offset) = (false, false, false, 0)
+    try checkStamp()
   }
 
   var hasChanged: Bool { ArchiveFile.Stamp(path: path.archive) != stamp }
 
   func identity() throws(UpsurgeError) -> FileIdentity {
-    try ArchiveFile(path.archive, followsLinks: book.followsLinks, cancellation: cancellation).identity(of: "\(path.member)\nsheet")
+    try ArchiveFile(path.archive, followsLinks: book.followsLinks, cancellation: cancellation).identity(
+      of: "\(path.member)\nsheet")
   }
 }

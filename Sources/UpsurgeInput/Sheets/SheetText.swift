@@ -29,8 +29,6 @@ struct SheetText {
   /// A line that is written so many times more.
   private var repeated: (line: [UInt8], count: Int)?
 
-  private let rowByteLimit: Int
-
   private static let heldRowLimit = 1000
   private static let heldByteLimit = 256 << 10
   /// So much is made before somebody takes it.
@@ -39,14 +37,11 @@ struct SheetText {
   static let columnLimit = 16_384
   static let rowLimit = 1_048_576
 
-  init(rowByteLimit: Int) { self.rowByteLimit = rowByteLimit }
-
   /// Whether enough was made for now.
   var isFull: Bool { output.count - outputStart >= Self.outputByteLimit || repeated != nil }
   /// Whether the row has no value so far.
   var isRowEmpty: Bool { row.isEmpty }
-  /// Whether the row has become too large.
-  var isRowTooLarge: Bool { row.count > rowByteLimit }
+  var rowByteCount: Int { row.count }
 
   // MARK: - Cells
 
@@ -59,20 +54,30 @@ struct SheetText {
 
   /// Writes the value of a cell.
   /// - Parameter column: from 0, after all that were written.
-  mutating func write(_ value: some Sequence<UInt8>, column: Int) {
-    if column > 0 {
-      let tabCount = column - max(rowWidth - 1, 0)
-      for _ in 0..<tabCount { row.append(0x09) }
+  mutating func write(_ value: [UInt8], column: Int) {
+    let tabCount = column - max(rowWidth - 1, 0)
+    if tabCount == 1 {
+      row.append(0x09)
+    } else {
+      row.append(contentsOf: repeatElement(0x09, count: tabCount))
     }
     rowWidth = column + 1
-    for byte in value {
-      switch byte {
-      case 0x09: row += [0x5C, UInt8(ascii: "t")]
-      case 0x0A: row += [0x5C, UInt8(ascii: "n")]
-      case 0x0D: row += [0x5C, UInt8(ascii: "r")]
-      case 0x5C: row += [0x5C, 0x5C]
-      default: row.append(byte)
+    value.withUnsafeBufferPointer { value in
+      var start = 0
+      for at in value.indices {
+        let letter: UInt8
+        switch value[at] {
+        case 0x09: letter = UInt8(ascii: "t")
+        case 0x0A: letter = UInt8(ascii: "n")
+        case 0x0D: letter = UInt8(ascii: "r")
+        case 0x5C: letter = 0x5C
+        default: continue
+        }
+        row += UnsafeBufferPointer(rebasing: value[start..<at])
+        row += [0x5C, letter]
+        start = at + 1
       }
+      row += UnsafeBufferPointer(rebasing: value[start...])
     }
   }
 

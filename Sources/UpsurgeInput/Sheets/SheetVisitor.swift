@@ -10,14 +10,16 @@ import UpsurgeRecords
 class SheetVisitor: XMLVisitor {
   /// The file and the sheet, as positions name it.
   let name: String
-  let byteLimit: Int
+  /// A quarter of the memory.
+  private let byteLimit: Int
+  private let rowByteLimit: Int
   var failure: UpsurgeError?
   var rows: SheetText
   var notes = SheetNotes()
 
   init(name: String, byteLimit: Int) {
-    (self.name, self.byteLimit) = (name, byteLimit)
-    rows = SheetText(rowByteLimit: byteLimit)
+    (self.name, self.byteLimit, rowByteLimit) = (name, byteLimit, WorkbookFault.Share.row.limit(byteLimit))
+    rows = SheetText()
   }
 
   func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep { .goOn }
@@ -35,10 +37,12 @@ class SheetVisitor: XMLVisitor {
     return .stop
   }
 
-  /// - Returns: whether a value is one that fits in memory.
-  final func fits(_ value: [UInt8]) -> Bool {
-    if value.count <= byteLimit && !rows.isRowTooLarge { return true }
-    failure = WorkbookFault.tooLarge(name, "the cells of row \(rows.rowNumber)", limit: byteLimit)
+  /// - Parameter byteCount: of a value that is not in the row yet.
+  /// - Returns: whether the row fits in memory.
+  @inline(__always)
+  final func fits(_ byteCount: Int = 0) -> Bool {
+    if byteCount <= rowByteLimit && rows.rowByteCount <= rowByteLimit { return true }
+    failure = WorkbookFault.tooLarge(name, "the cells of row \(rows.rowNumber)", .row, byteLimit: byteLimit)
     return false
   }
 

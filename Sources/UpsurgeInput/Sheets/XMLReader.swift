@@ -46,7 +46,8 @@ struct XMLName {
 
   @inline(__always)
   static func equals(_ name: UnsafePointer<CChar>, _ text: StaticString) -> Bool {
-    UInt8(bitPattern: name[0]) == text.utf8Start[0] && strcmp(name, UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
+    UInt8(bitPattern: name[0]) == text.utf8Start[0]
+      && strcmp(name, UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
   }
 }
 
@@ -57,7 +58,9 @@ struct XMLAttributes {
   init(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) { self.list = list }
 
   /// The value of the attribute with a name, without its prefix.
-  func value(_ name: StaticString) -> UnsafePointer<CChar>? { first { XMLName.equals(XMLName.local($0), name) } }
+  func value(_ name: StaticString) -> UnsafePointer<CChar>? {
+    first { XMLName.equals(XMLName.local($0), name) }
+  }
 
   /// The value of the attribute that is written so, prefix and all.
   func exactly(_ name: StaticString) -> UnsafePointer<CChar>? { first { XMLName.equals($0, name) } }
@@ -119,7 +122,7 @@ final class XMLReader {
   private var fedByteCount: Int64 = 0
 
   /// No name, tag or comment is held that is longer.
-  private static let tokenByteLimit: Int64 = 8 << 20
+  private static let tokenByteLimit: Int64 = 1 << 20
 
   /// - Parameter name: of the part, for messages.
   /// - Throws: `unreadableInput` without libexpat.
@@ -153,7 +156,8 @@ final class XMLReader {
     }
     parser = upsurge_expat_new(Unmanaged.passUnretained(self).toOpaque(), callbacks)
     guard parser != nil else {
-      throw UpsurgeError(.unreadableInput, "there is no memory left for \(SourceName.shown(name))", hint: "free some memory")
+      throw UpsurgeError(
+        .unreadableInput, "there is no memory left for \(SourceName.shown(name))", hint: "free some memory")
     }
   }
 
@@ -192,17 +196,26 @@ final class XMLReader {
     case UPSURGE_EXPAT_SUSPENDED: return .suspended
     case UPSURGE_EXPAT_OK:
       let byte = upsurge_expat_byte(parser)
-      if byte >= 0, fedByteCount - byte > Self.tokenByteLimit { throw bad("a tag or comment in it is too long") }
+      if byte >= 0, fedByteCount - byte > Self.tokenByteLimit {
+        throw bad("a tag or comment in it is too long")
+      }
       return .more
     default:
-      if upsurge_expat_has_type(parser) != 0 { throw bad("it has a document type (DOCTYPE), which no workbook needs") }
+      if upsurge_expat_has_type(parser) != 0 {
+        throw bad("it has a document type (DOCTYPE), which no workbook needs")
+      }
+      if upsurge_expat_is_full(parser) != 0 {
+        throw bad(
+          "it has more names or attributes than any workbook needs, or elements in elements without end")
+      }
       throw bad(upsurge_expat_error(parser).map { String(cString: $0).escapedForTerminal } ?? "it is no XML")
     }
   }
 
   private func bad(_ reason: String) -> UpsurgeError {
     UpsurgeError(
-      .badInput, "\(SourceName.shown(name)) cannot be read as XML: \(reason), at line \(upsurge_expat_line(parser)) of it",
-      position: Position(file: name), hint: WorkbookFault.saveAgain)
+      .badInput,
+      "\(SourceName.shown(name)) cannot be read as XML: \(reason), at line \(upsurge_expat_line(parser)) of it",
+      position: Position(file: name), hint: WorkbookFault.saveHint)
   }
 }

@@ -6,11 +6,17 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// The file in which the bytes of slow sources wait until their transaction begins. It has no name, so that it is gone
-/// with the process, and it is made only when something is written to it.
+/// A file in which bytes wait that are not to be held in memory: those of slow sources, until their transaction begins, and texts
+/// of workbooks. It has no name, so that it is gone with the process, and it is made only when something is written to it.
 package final class SpoolFile: @unchecked Sendable {
   // Sendable because one thread at a time appends, and what was appended is read only after that.
 
+  /// What waits, which decides what helps where there is no room.
+  package enum Purpose: Sendable {
+    case sources, texts
+  }
+
+  private let purpose: Purpose
   private let folder: String
   private let freeByteCount: @Sendable () -> Int?
   private var descriptor: Int32 = -1
@@ -22,8 +28,10 @@ package final class SpoolFile: @unchecked Sendable {
   /// - Parameters:
   ///   - folder: where the file is made.
   ///   - freeByteCount: bytes that the disk of the folder has left; nil where that is not known.
-  package init(in folder: String, freeByteCount: @escaping @Sendable () -> Int?) {
-    self.folder = folder
+  package init(
+    in folder: String, for purpose: Purpose = .sources, freeByteCount: @escaping @Sendable () -> Int?
+  ) {
+    (self.folder, self.purpose) = (folder, purpose)
     self.freeByteCount = freeByteCount
   }
 
@@ -85,11 +93,19 @@ package final class SpoolFile: @unchecked Sendable {
   }
 
   private func failure(_ name: String, _ reason: String, _ code: Int32 = ENOSPC) -> UpsurgeError {
-    UpsurgeError(
-      .cannotCreate,
-      "\(SourceName.shown(name)) cannot be read ahead, which keeps the database free for others meanwhile: \(reason)",
-      hint:
-        "make room there, or let records be committed as they come: leave out \(.atomic) (of a mirror, atomic: bounded)",
-      underlyingCode: code)
+    switch purpose {
+    case .sources:
+      UpsurgeError(
+        .cannotCreate,
+        "\(SourceName.shown(name)) cannot be read ahead, which keeps the database free for others meanwhile: \(reason)",
+        hint:
+          "make room there, or let records be committed as they come: leave out \(.atomic) (of a mirror, atomic: bounded)",
+        underlyingCode: code)
+    case .texts:
+      UpsurgeError(
+        .cannotCreate,
+        "the shared texts of \(SourceName.shown(name)) have no room outside of the memory: \(reason)",
+        hint: "make room there; or raise \(.memory), so that they fit in it", underlyingCode: code)
+    }
   }
 }

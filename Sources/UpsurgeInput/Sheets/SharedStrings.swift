@@ -1,0 +1,48 @@
+import UpsurgeRecords
+
+/// Reads the texts that cells name by their number.
+final class SharedStrings: XMLVisitor {
+  private(set) var failure: UpsurgeError?
+  private var texts: SharedTexts
+  private let name: String
+  private let byteLimit: Int
+  private var runs = TextRuns()
+
+  init(name: String, byteLimit: Int, makeSpool: @escaping @Sendable () -> SpoolFile) {
+    (self.name, self.byteLimit) = (name, byteLimit)
+    texts = SharedTexts(name: name, byteLimit: byteLimit, makeSpool: makeSpool)
+  }
+
+  /// The texts, once all of them were read.
+  func finish() throws(UpsurgeError) -> SharedTexts {
+    try texts.end()
+    return texts
+  }
+
+  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+    if name == "si" { runs.begin() } else { runs.start(name, attributes) }
+    return .goOn
+  }
+
+  func end(_ name: XMLName) -> XMLStep {
+    if failure != nil { return .stop }
+    guard name == "si" else {
+      runs.end(name)
+      return .goOn
+    }
+    do {
+      try texts.append(runs.finish())
+      return .goOn
+    } catch {
+      failure = error
+      return .stop
+    }
+  }
+
+  func text(_ text: UnsafeBufferPointer<UInt8>) {
+    runs.text(text)
+    if runs.byteCount > WorkbookFault.Share.row.limit(byteLimit) {
+      failure = WorkbookFault.tooLarge(name, "the letters of a shared text", .row, byteLimit: byteLimit)
+    }
+  }
+}
