@@ -7,12 +7,6 @@ extension MirrorJob {
   /// - Throws: `usage` for what is not done on a server yet, by its name, before anything is read.
   package func checkServer() throws(UpsurgeError) {
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
-    if dryRun == .diff {
-      let option: Wording = "\(.dryRun)=diff"
-      throw UpsurgeError(
-        .usage, "\(saying: option) does not apply to \(name): rows are not told one by one there yet",
-        hint: "leave out \(saying: option)")
-    }
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
       for (isGiven, key) in [

@@ -24,9 +24,18 @@ final class BatchStore {
   var ahead: AheadRows?
   private var recipeCount = 0
 
+  /// Is told each row that is written; nil where nobody asks for that.
+  private let told: ToldRows?
+  /// As lines of changes name the table.
+  private let shownName: String
+
   /// - Parameter walks: whether rows may be compared here.
-  init(_ table: TargetTable, _ capabilities: Capabilities, walks: Bool) {
+  init(
+    _ table: TargetTable, _ capabilities: Capabilities, walks: Bool, told: ToldRows? = nil,
+    shownName: String = ""
+  ) {
     (self.table, self.capabilities, self.walks) = (table, capabilities, walks)
+    (self.told, self.shownName) = (told, shownName)
     columns = table.knownColumns
     tombstone = table.given.tombstone.flatMap { tombstone in
       table.columns.slot(named: tombstone.column).map { TombstoneTest(cellIndex: $0, value: tombstone.value) }
@@ -90,7 +99,8 @@ final class BatchStore {
       outcome.rejected = [rejected]
       return outcome
     }
-    let groups = RecordGroups(batch, part.records, tombstone: tombstone, keySlots: comparableKeySlots(plan))
+    let groups = RecordGroups(
+      batch, part.records, tombstone: tombstone, keySlots: told == nil ? comparableKeySlots(plan) : nil)
     // Groups that were gathered end at no record before which all are done.
     var savepoints = groups.isGathered ? part.savepoints.withoutLimit : part.savepoints
     for group in groups.groups where outcome.next == nil {
@@ -143,6 +153,7 @@ final class BatchStore {
       table = try read(connection) ?? table
     }
     let plan = RecordPlan(self.table, found: table)
+    told?.begin(table, name: shownName, key: plan.key?.columns ?? table.primaryKey?.columns ?? [])
     forgetWriters()
     (self.connection, self.plan) = (connection, plan)
     return plan
@@ -191,7 +202,7 @@ final class BatchStore {
       note(new.recipe(recipeCount), of: kind)
       writer.new = consume new
     } else {
-      let path = PathWriter(connection, shape, capabilities, slots: own, walks: walks)
+      let path = PathWriter(connection, shape, capabilities, slots: own, walks: walks, telling: told)
       needsSnapshot = needsSnapshot || path.needsSnapshot
       note(path.recipe(recipeCount), of: kind)
       writer.path = consume path

@@ -21,8 +21,6 @@ extension LoadOptions {
       (table.triggers != .run, "\(.triggers)", "only SQLite's can be held back by a load"),
       (table.foreignKeys != .auto, "\(.foreignKeys)", "the server checks its foreign keys itself"),
       (table.contract == .quarantine, "\(.contract, "quarantine")", "no record is kept there yet"),
-      (output.changesPath != nil, "\(.changes)", "rows are not told one by one there yet"),
-      (output.dryRun == .diff, "\(.dryRun, "diff")", "rows are not told one by one there yet"),
       (output.emitPath != nil, "\(.emitSQL)", "a batch goes up by COPY, which is no SQL of its own"),
       (transaction.direct == .always, "\(.direct, "always")", "only a file of SQLite can be packed"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),

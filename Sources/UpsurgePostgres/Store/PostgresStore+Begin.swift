@@ -19,11 +19,13 @@ extension PostgresStore {
     var preparations: [String] = []
     if var making = table.making {
       making.isKeyedFirst =
-        !making.key.isEmpty
-        && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
-          // What is rejected before a key comes twice would be kept twice.
-          || options.rejects.target == .table && !options.transaction.isAtomic && beginning.resumption == nil
-          || !beginning.files.canReadAgain(from: beginning.index))
+        options.output.changesOutput != nil
+        || !making.key.isEmpty
+          && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
+            // What is rejected before a key comes twice would be kept twice, and what is told would be told twice.
+            || options.rejects.target == .table && !options.transaction.isAtomic
+              && beginning.resumption == nil
+            || !beginning.files.canReadAgain(from: beginning.index))
       table.making = making
       if beginning.resumption == nil {
         try checkMakers(of: making)
@@ -135,7 +137,10 @@ extension PostgresStore {
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
       settings.needsSnapshot =
-        PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
+        job.options.output.changesOutput != nil
+        ? TellingPlan(shape, capabilities).needsSnapshot
+        : PathChoice(shape, capabilities).base.path != .delta
+          && OrderedPlan(shape, capabilities).needsSnapshot
     }
     return settings
   }
@@ -162,7 +167,7 @@ extension PostgresStore {
   /// What removes what a snapshot no longer has; nil where the records are none.
   /// - Throws: `usage` for a table that cannot be swept.
   func snapshotSweep(
-    of table: TargetTable, _ source: PreparedSource, _ context: StoreContext
+    of table: TargetTable, _ source: PreparedSource, _ told: ToldRows?, _ context: StoreContext
   ) throws(UpsurgeError) -> SnapshotSweep? {
     guard let rules = job.options.delivery.rules.snapshot else { return nil }
     let isTrial = job.options.output.dryRun != nil
@@ -174,7 +179,8 @@ extension PostgresStore {
     }
     let chunks = try target.flatMap { (target) throws(UpsurgeError) in try chunkMemory(of: table, target, source, context) }
     return SnapshotSweep(
-      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, chunks: chunks, contentHash: context.deliveryHash
+      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, chunks: chunks, told: told,
+      contentHash: context.deliveryHash
     ) { [session, lockTimeout] (body) throws(PostgresFailure) in
       let looking = try PostgresConnection(to: session.target, cancellation: session.cancellation)
       // A lock of our own transaction would be waited for in vain.

@@ -27,6 +27,15 @@ private struct KeptRecords {
   var isNowhere: Bool { file == nil && table == nil }
 }
 
+/// Makes failures of errors of ours, for who is there before the transactions.
+private final class Refusals {
+  weak var transactions: RunTransactions?
+
+  func refuse(_ error: UpsurgeError) -> PostgresFailure {
+    transactions?.refuse(error) ?? PostgresFailure(.other, error.message)
+  }
+}
+
 /// Takes records into a table of PostgreSQL: each transaction stores a batch, the rejects and the place in the input together.
 /// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
@@ -37,6 +46,9 @@ final class PostgresTransfer: StoreTransfer {
   let files: RunFiles
   private let batches: BatchStore
   private let kept: KeptRecords
+  /// Where each row that changes is told; nil where nobody asks for that.
+  private let changes: ChangeFile?
+  private let told: ToldRows?
   /// Removes what a snapshot no longer has; nil where the records are none.
   let snapshot: SnapshotSweep?
   private(set) var inputPlace = InputPlace()
@@ -67,11 +79,17 @@ final class PostgresTransfer: StoreTransfer {
     let options = context.options
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
+    changes = try ChangeFile.make(options.output, resumed: beginning.resumption, note: context.note)
+    let refusals = Refusals()
+    told = changes.map { ToldRows($0, refuse: refusals.refuse) }
     // Judged before the run is written down: a run that never begins leaves no row.
-    snapshot = try store.snapshotSweep(of: table, beginning.source, context)
+    snapshot = try store.snapshotSweep(of: table, beginning.source, told, context)
     transactions = try store.transactions(for: &table, input, beginning, context)
+    refusals.transactions = transactions
     self.table = table
-    batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
+    batches = BatchStore(
+      table, store.capabilities, walks: options.tuning.walks, told: told,
+      shownName: store.noteName(of: table.name))
     startedSeconds = beginning.resumption?.progress.seconds ?? 0
     announce()
     guard let run = beginning.resumption else { return }
@@ -181,6 +199,7 @@ final class PostgresTransfer: StoreTransfer {
       }
     } catch {
       guard let failure = part.failure, (try? parts.failed(failure)) != nil else { throw error }
+      if transactions.commitsParts { changes?.didRollBack() }
       batches.forget()
       return false
     }
@@ -209,6 +228,7 @@ final class PostgresTransfer: StoreTransfer {
     position.madeTable = table.making != nil
     position.outputLengths = kept.earlierPosition.rejectsLengths(
       with: kept.file?.length, in: options.rejects.target?.place)
+    if let changes, let length = changes.length { position.outputLengths[changes.option] = length }
     var progress = RunProgress()
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
@@ -224,6 +244,7 @@ final class PostgresTransfer: StoreTransfer {
     batches.didCommit()
     lastCommitted = last.map { inputPlace.position(of: $0, sourceNames: context.sourceNames).position }
     try kept.file?.didCommit()
+    try changes?.didCommit()
   }
 
   /// The records of one transaction; tried again with it where nothing of the first try stands.
@@ -251,6 +272,7 @@ final class PostgresTransfer: StoreTransfer {
     mutating func store(_ batch: borrowing Batch, on connection: PostgresConnection) throws(PostgresFailure) {
       if hasTried {
         transfer.kept.file?.didRollBack()
+        if transfer.transactions.commitsParts { transfer.changes?.didRollBack() }
         transfer.batches.forget()
       }
       hasTried = true
@@ -261,6 +283,7 @@ final class PostgresTransfer: StoreTransfer {
         transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
       )
       try transfer.snapshot?.begin(connection) { transfer.transactions.refuse($0) }
+      transfer.told?.begin(batch, of: transfer.context.sourceNames[batch.origin.sourceIndex])
       let outcome = try storeRecords(of: batch, on: connection)
       nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
@@ -269,7 +292,10 @@ final class PostgresTransfer: StoreTransfer {
         try transfer.kept.file?.didBegin()
         try takeRejects(of: batch, outcome.rejected)
         try transfer.kept.file?.flush()
-        if transfer.options.output.dryRun == nil { try transfer.kept.file?.willCommit() }
+        if transfer.options.output.dryRun == nil {
+          try transfer.kept.file?.willCommit()
+          if transfer.transactions.commitsParts { try transfer.changes?.willCommit() }
+        }
       } catch {
         throw transfer.transactions.refuse(error)
       }
@@ -385,6 +411,7 @@ final class PostgresTransfer: StoreTransfer {
       if let snapshot, transactions.commitsParts { try judge(snapshot, connection) }
       let ending = try batches.finishNewTable(connection)
       if ending == .complete { try snapshot?.remember(ledger, connection) }
+      try bringChangesToDisk()
       return ending
     }
     if ending == .keyComesTwice {
@@ -392,7 +419,17 @@ final class PostgresTransfer: StoreTransfer {
       throw UpsurgeError(.database, "a key comes twice in the new table")
     }
     isDone = true
-    if options.output.dryRun == nil { try didCommit() }
+    if options.output.dryRun == nil { try didCommit() } else { try changes?.didCommit() }
+  }
+
+  /// What is told of the last transaction must be there when it is committed.
+  private func bringChangesToDisk() throws(PostgresFailure) {
+    if options.output.dryRun != nil { return }
+    do throws(UpsurgeError) {
+      try changes?.willCommit()
+    } catch {
+      throw transactions.refuse(error)
+    }
   }
 
   /// Where the run stands when all of it is stored.
@@ -412,6 +449,8 @@ final class PostgresTransfer: StoreTransfer {
     transactions.rollback()
     // A trial's rejects stay. The run that goes on cuts off what does not stand, as after a kill.
     if options.output.dryRun == nil, !transactions.mayStand { kept.file?.didRollBack() }
+    // Of a COMMIT that may stand, the run that goes on knows how much stays.
+    if !transactions.mayStand { changes?.didRollBack() }
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
   }
 

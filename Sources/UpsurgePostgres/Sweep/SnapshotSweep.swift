@@ -23,6 +23,8 @@ final class SnapshotSweep {
   let looking: LookingBody
   /// What is known of the delivery in parts; nil where nothing is, and nothing is remembered.
   let chunks: ChunkMemory?
+  /// Is told each row that goes; nil where nobody asks for that.
+  let told: ToldRows?
   var seen: SeenKeys?
   private(set) var before: RowCounts?
   private(set) var holdsUnaccepted = false
@@ -57,11 +59,13 @@ final class SnapshotSweep {
   ///   - target: nil where nothing is swept.
   ///   - looking: calls with a separate connection.
   init(
-    _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool, memory: SeenMemory,
-    chunks: ChunkMemory?, contentHash: @escaping () -> UInt64?, looking: @escaping LookingBody
+    _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool,
+    memory: SeenMemory,
+    chunks: ChunkMemory?, told: ToldRows?, contentHash: @escaping () -> UInt64?,
+    looking: @escaping LookingBody
   ) {
     (self.rules, self.target, self.notes, self.isTrial, self.chunks) = (rules, target, notes, isTrial, chunks)
-    (self.memory, self.contentHash, self.looking) = (memory, contentHash, looking)
+    (self.memory, self.told, self.contentHash, self.looking) = (memory, told, contentHash, looking)
   }
 
   /// Whether the table is one that the delivery itself makes.
@@ -257,6 +261,7 @@ final class SnapshotSweep {
     if seen == nil || rows.mark == nil && goneCount == 0 { return nil }
     let count = "SELECT count(*) FROM \(rows.quotedName)"
     try connection.run("SAVEPOINT upsurge_sweep")
+    let mark = told?.end
     do throws(PostgresFailure) {
       let countBefore = target.isReferredToByItself ? try connection.run(count, []).first?.integer(0) ?? 0 : 0
       let swept = goneCount > 0 ? try removeGone(rows, connection) : 0
@@ -265,37 +270,37 @@ final class SnapshotSweep {
         let keptCount = try countGone(rows, connection)
         if keptCount > 0 {
           try connection.run(Self.takingBack)
+          if let mark { try told?.takeBack(to: mark) }
           return .rowsKept(in: target.name, keptCount, of: goneCount)
         }
       }
       if let mark = rows.mark {
         let condition = "(\(rows.isInScope)) AND NOT \(mark.isThere) AND \(rows.isIn(.seen))"
-        let sql = "UPDATE \(rows.table) SET \(mark.name) = \(mark.there) WHERE \(condition)"
-        revivedCount = try connection.run(sql, []).affectedCount
+        revivedCount = try write(.mark(mark.there, mark), rows, where: condition, connection)
       }
       // What waits for the end of the transaction is told now.
       try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
       if target.isReferredToByItself, rows.mark == nil,
         try connection.run(count, []).first?.integer(0) != countBefore - Int64(swept)
       {
-        return try takeBack(target, nil, connection)
+        return try takeBack(target, nil, mark, connection)
       }
       try connection.run("RELEASE SAVEPOINT upsurge_sweep")
       sweptCount = UInt64(swept)
       return nil
     } catch {
       guard error.kind == .record, connection.isOpen else { throw error }
-      return try takeBack(target, error, connection)
+      return try takeBack(target, error, mark, connection)
     }
   }
 
   /// - Returns: how many rows have gone, or were marked.
-  private func removeGone(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int {
-    let change =
-      rows.mark.map { "UPDATE \(rows.table) SET \($0.name) = \($0.gone)" } ?? "DELETE FROM \(rows.table)"
+  private func removeGone(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int
+  {
+    let change = rows.mark.map { RowChange.mark($0.gone, $0) } ?? .deletion
     var count = 0
     for condition in Self.conditions(of: rows) {
-      count += try connection.run("\(change) WHERE \(condition)", []).affectedCount
+      count += try write(change, rows, where: condition, connection)
     }
     return count
   }
@@ -317,9 +322,11 @@ final class SnapshotSweep {
   private static let takingBack = Savepoints.takingBack("upsurge_sweep")
 
   private func takeBack(
-    _ target: SweepTarget, _ failure: PostgresFailure?, _ connection: PostgresConnection
+    _ target: SweepTarget, _ failure: PostgresFailure?, _ mark: ChangeFile.Mark?,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> UpsurgeError {
     try connection.run(Self.takingBack)
+    if let mark { try told?.takeBack(to: mark) }
     var children: [String] = []
     if failure?.sqlState == "23503" || failure == nil, let oid = target.oid {
       let sql = """
