@@ -9,11 +9,13 @@ extension MirrorJob {
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
+      // With a name, the feed's rows are noted anyway.
       for (isGiven, key) in [
-        (table.ownedBy != nil, "owned-by"), (table.localEdits != nil, "local-edits"), (table.keepsRowState, "row-state"),
+        (table.localEdits != nil, "local-edits"), (table.keepsRowState && table.ownedBy == nil, "row-state"),
       ] where isGiven {
         throw UpsurgeError(
-          .usage, "\(shown): \(key) does not apply to \(name) yet: nothing is noted of each row there",
+          .usage,
+          "\(shown): \(key) does not apply to \(name) yet: what is noted of rows there is only whose they are",
           hint: "leave out \(key); or mirror into a file of SQLite")
       }
       if atomicity == .bounded, table.sweep != .none {

@@ -252,9 +252,9 @@ struct TableMirror {
 
   /// - Throws: `guardRefused` where a sweep would take away what feeds with a name deliver.
   private func checkOwners() throws(UpsurgeError) {
-    guard table.ownedBy == nil, table.sweep != .none, let connection = try lookingConnection() else { return }
-    let owners = try RowStateTable.owners(of: table.name, on: connection)
-    if owners.isEmpty { return }
+    guard table.ownedBy == nil, table.sweep != .none, let owners = try state()?.rowOwners(of: table.name),
+      !owners.isEmpty
+    else { return }
     let (name, names) = (table.name.escapedForTerminal, owners.joined(separator: ", ").escapedForTerminal)
     throw UpsurgeError(
       .guardRefused,

@@ -25,10 +25,14 @@ extension LoadOptions {
       (transaction.direct == .always, "\(.direct, "always")", "only a file of SQLite can be packed"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
     ]
-    if delivery.rules.rowState != nil {
+    if let state = delivery.rules.rowState,
+      !state.isOwned || state.localEdits != nil
+        || (delivery.rules.snapshot?.sweep ?? RowSweep.none) == RowSweep.none
+    {
       throw UpsurgeError(
-        .usage, "what is noted of each row (row-state, owned-by, local-edits) is not kept in PostgreSQL yet",
-        hint: "leave out row-state, owned-by and local-edits; or mirror into a file of SQLite")
+        .usage,
+        "what is noted of each row (row-state, local-edits) is not kept in PostgreSQL yet, but for owned-by",
+        hint: "leave out row-state and local-edits; or mirror into a file of SQLite")
     }
     if let snapshot = delivery.rules.snapshot, snapshot.sweep != .none, !transaction.isAtomic {
       throw UpsurgeError(

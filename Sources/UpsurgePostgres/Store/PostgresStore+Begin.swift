@@ -177,8 +177,13 @@ extension PostgresStore {
     if !isTrial {
       try session.asking { (connection) throws(PostgresFailure) in try notes.make(connection) }
     }
-    let chunks = try target.flatMap { (target) throws(UpsurgeError) in try chunkMemory(of: table, target, source, context) }
-    return SnapshotSweep(
+    let notesOfRows = try target.flatMap { (target) throws(UpsurgeError) in
+      try self.rowNotes(of: table, target, context)
+    }
+    let chunks = try target.flatMap { (target) throws(UpsurgeError) in
+      try chunkMemory(of: table, target, source, context)
+    }
+    let sweep = SnapshotSweep(
       rules, target, notes, isTrial: isTrial, memory: context.seenMemory, chunks: chunks, told: told,
       contentHash: context.deliveryHash
     ) { [session, lockTimeout] (body) throws(PostgresFailure) in
@@ -188,6 +193,8 @@ extension PostgresStore {
       try body(looking)
       looking.rollback()
     }
+    sweep.rowNotes = notesOfRows
+    return sweep
   }
 
   private func sweepTarget(
@@ -243,6 +250,7 @@ extension PostgresStore {
     if job.options.output.dryRun != nil { return }
     var names = [PostgresRuns.name]
     if snapshot != nil { names += UnacceptedState.layouts.map(\.name) }
+    if job.options.delivery.rules.rowState != nil { names.append(RowStateTable.name) }
     for name in names { noteRights(for: name, beside: table.name) }
     if job.options.rejects.target == .table { noteRights(for: rejectTables(beside: table.name)) }
   }

@@ -86,6 +86,7 @@ final class PostgresTransfer: StoreTransfer {
     snapshot = try store.snapshotSweep(of: table, beginning.source, told, context)
     transactions = try store.transactions(for: &table, input, beginning, context)
     refusals.transactions = transactions
+    snapshot?.rowNotes?.run = transactions.delivery.flatMap { Int64($0) }
     self.table = table
     batches = BatchStore(
       table, store.capabilities, walks: options.tuning.walks, told: told,

@@ -25,6 +25,10 @@ final class SnapshotSweep {
   let chunks: ChunkMemory?
   /// Is told each row that goes; nil where nobody asks for that.
   let told: ToldRows?
+  /// What is noted of each row; nil where nothing is.
+  var rowNotes: RowNotes?
+  /// Whether the keys that the last commit has are beside those of now.
+  private var knowsBefore = false
   var seen: SeenKeys?
   private(set) var before: RowCounts?
   private(set) var holdsUnaccepted = false
@@ -80,6 +84,7 @@ final class SnapshotSweep {
   ) throws(PostgresFailure) {
     guard let target, before == nil else { return }
     guard try chunks?.begin(connection) ?? true else { throw refuse(chunks!.giveUp()) }
+    try rowNotes?.settle(isTableNew: isNewTable, connection, refuse: refuse)
     if isNewTable {
       before = RowCounts(all: 0, live: 0, accepted: 0, outside: 0)
       return
@@ -93,18 +98,27 @@ final class SnapshotSweep {
         count(*) FILTER (WHERE \(rows.isOutside)) FROM \(rows.table)
       """, []
     ).first
-    let counts = RowCounts(
-      all: row?.integer(0) ?? 0, live: row?.integer(1) ?? 0, accepted: row?.integer(2) ?? 0, outside: row?.integer(3) ?? 0)
+    var counts = RowCounts(
+      all: row?.integer(0) ?? 0, live: row?.integer(1) ?? 0, accepted: row?.integer(2) ?? 0,
+      outside: row?.integer(3) ?? 0)
+    if let rowNotes, rowNotes.rules.isOwned {
+      // Only what the feed has delivered may go.
+      let terms = "(\(rows.isLive))\(isAccepted) AND \(rowNotes.sweptTerm(rows))"
+      counts.accepted =
+        try connection.run("SELECT count(*) FROM \(rows.table) WHERE \(terms)", []).first?.integer(0) ?? 0
+    }
     before = counts
     if let chunks {
       let isTrue = try chunks.look(at: rows, count: counts.all - counts.outside, connection)
       if !isTrue || holdsUnaccepted && chunks.isUsed { throw refuse(chunks.giveUp()) }
     }
-    guard let keys = target.keys, rules.scope != nil || (rows.mark == nil ? counts.live : counts.all) > 0 else { return }
-    // A scope, a mark and rows that nobody has accepted are asked for by SQL.
-    let isPlain = rules.scope == nil && rows.mark == nil && !holdsUnaccepted
+    guard let keys = target.keys,
+      rowNotes != nil || rules.scope != nil || (rows.mark == nil ? counts.live : counts.all) > 0
+    else { return }
+    // A scope, a mark, notes and rows that nobody has accepted are asked for by SQL.
+    let isPlain = rules.scope == nil && rows.mark == nil && !holdsUnaccepted && rowNotes == nil
     let numbers = isPlain ? SeenNumbers(of: rows.key, memory) : nil
-    seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: numbers)
+    seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: numbers, hasSource: rowNotes != nil)
     try seen!.make(connection)
   }
 
@@ -121,7 +135,19 @@ final class SnapshotSweep {
     unreadableCount += UInt64(unreadable.count + parserCount)
     if seen == nil || records.isEmpty { return }
     let readable = records.filter { !unreadable.contains($0) }.map { Int32(truncatingIfNeeded: $0) }
-    unreadableCount += UInt64(try seen!.add(readable, of: batch, mayFail: !rejected.isEmpty, connection))
+    let source = batch.origin.sourceIndex
+    guard rowNotes != nil, !rejected.isEmpty else {
+      unreadableCount += UInt64(
+        try seen!.add(readable, of: batch, source: source, mayFail: !rejected.isEmpty, connection))
+      return
+    }
+    // A record that was refused is no delivery of its row, and keeps it from being swept.
+    let refused = Set(rejected.map { Int32(truncatingIfNeeded: $0.record) })
+    for (isRefused, source) in [(false, source), (true, nil)] {
+      let records = readable.filter { refused.contains($0) == isRefused }
+      unreadableCount += UInt64(
+        try seen!.add(records, of: batch, source: source, mayFail: isRefused, connection))
+    }
   }
 
   /// Whether the key of a record cannot be one of any row.
@@ -157,6 +183,18 @@ final class SnapshotSweep {
     try begin(connection, refuse: refuse)
     let isThere = !isNewTable || ledger.inserted > 0
     if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
+    try settle(target, ledger, connection, refuse: refuse)
+    try rowNotes?.finish(
+      isNewTable ? .all : .seen, target.rows,
+      RowNotes.Verdict(isRefused: refusal != nil, knowsBefore: knowsBefore),
+      connection)
+  }
+
+  /// Judges the delivery, and removes rows.
+  private func settle(
+    _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection,
+    refuse: (UpsurgeError) -> PostgresFailure
+  ) throws(PostgresFailure) {
     let gone = try gather(target, ledger, connection, refuse: refuse)
     let facts = SnapshotFacts(
       readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
@@ -221,10 +259,11 @@ final class SnapshotSweep {
       try seen!.bringUp(connection)
     }
     let accepted = holdsUnaccepted ? notes.acceptedTerm(key: rows.keyText) : "true"
+    let owned = rowNotes.map { $0.rules.isOwned ? " AND \($0.sweptTerm(rows))" : "" } ?? ""
     try connection.run(
       """
       CREATE TEMPORARY TABLE \(KeyTable.gone.name) ON COMMIT DROP AS SELECT \(rows.keyList), \(accepted) AS upsurge_accepted
-      FROM \(rows.table) WHERE (\(rows.isLive)) AND NOT \(rows.isIn(.seen))
+      FROM \(rows.table) WHERE (\(rows.isLive)) AND NOT \(rows.isIn(.seen))\(owned)
       """, [])
     let row = try connection.run(
       "SELECT count(*), count(*) FILTER (WHERE upsurge_accepted) FROM \(KeyTable.gone.quotedName)", []
@@ -348,7 +387,9 @@ final class SnapshotSweep {
   private func keepUnaccepted(
     _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
-    let mayHaveBrought = ledger.inserted > 0 || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
+    let mayHaveBrought =
+      rowNotes?.rules.isOwned == true || ledger.inserted > 0
+      || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
     if !mayHaveBrought { return true }
     let rows = target.rows
     var terms = ["(\(rows.isLive))"]
@@ -381,6 +422,7 @@ final class SnapshotSweep {
       return false
     }
     _ = try connection.endCopy()
+    knowsBefore = true
     return true
   }
 }
