@@ -31,6 +31,12 @@ package protocol MirrorShelf: RunShelf {
   /// The names of feeds that still deliver rows of a table, those without a name left out.
   func rowOwners(of table: String) throws(UpsurgeError) -> [String]
 
+  /// Whether somebody has edited or deleted a row that a feed's last delivery has had.
+  func holdsEdits(of table: String, ownedBy owner: String) throws(UpsurgeError) -> Bool
+
+  /// Forgets what a feed has stored in its rows: it has written some since without noting what, which is no edit.
+  func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError)
+
   /// Whether anything is noted of a table's rows.
   func holdsRowNotes(of table: String) throws(UpsurgeError) -> Bool
 

@@ -9,20 +9,12 @@ extension MirrorJob {
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
-      // With a name, the feed's rows are noted anyway.
-      for (isGiven, key) in [
-        (table.localEdits != nil, "local-edits"), (table.keepsRowState && table.ownedBy == nil, "row-state"),
-      ] where isGiven {
+      for (isGiven, key) in [(table.sweep != .none, "sweep"), (table.hasRowState, "row-state")]
+      where isGiven && atomicity == .bounded {
         throw UpsurgeError(
           .usage,
-          "\(shown): \(key) does not apply to \(name) yet: what is noted of rows there is only whose they are",
-          hint: "leave out \(key); or mirror into a file of SQLite")
-      }
-      if atomicity == .bounded, table.sweep != .none {
-        throw UpsurgeError(
-          .usage,
-          "\(shown): a sweep on \(name) is one transaction with its delivery, and atomic: bounded makes many of it",
-          hint: "leave out atomic, or sweep")
+          "\(shown): \(key) on \(name) is one transaction with its delivery, and atomic: bounded makes many of it",
+          hint: "leave out atomic, or \(key)")
       }
     }
     if atomicity == .job, tables.count > 1 {

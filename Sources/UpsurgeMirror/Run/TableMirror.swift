@@ -329,9 +329,7 @@ struct TableMirror {
 
   /// Whether rows of the last delivery were edited here, and are to be brought back.
   func needsRepair() throws(UpsurgeError) -> Bool {
-    guard table.localEdits == .repair, let connection = try lookingConnection(),
-      let schema = try TableSchema.read(connection, table: table.name)
-    else { return false }
-    return try RowStateTable.holdsEdits(schema, ownedBy: table.ownedBy ?? "", on: connection)
+    guard table.localEdits == .repair, let state = try state() else { return false }
+    return try state.holdsEdits(of: table.name, ownedBy: table.ownedBy ?? "")
   }
 }

@@ -16,7 +16,8 @@ final class BatchStore {
   private var additions: [ColumnTarget] = []
   /// How many batches took each path, at least in part.
   private(set) var pathCounts: [PathChoice.Path: Int] = [:]
-  private let tombstone: TombstoneTest?
+  /// Says which records are deletes; nil where none is one.
+  let tombstone: TombstoneTest?
   private var hasCommitted = false
   /// How the next batches are encoded, as long as all of their records are of one kind; nil where that is not known.
   private(set) var recipe: RowRecipe?
@@ -90,8 +91,9 @@ final class BatchStore {
   private func forgetWriters() { (writers, recipe) = ([:], nil) }
 
   /// Stores a part of a batch, or as much of it as one transaction should hold.
+  /// - Parameter passedOver: records that are ignored.
   func store(
-    _ part: BatchPart, of batch: borrowing Batch, on connection: PostgresConnection
+    _ part: BatchPart, of batch: borrowing Batch, passingOver passedOver: Set<Int32> = [], on connection: PostgresConnection
   ) throws(PostgresFailure) -> Outcome {
     let plan = try prepare(connection)
     var outcome = Outcome()
@@ -100,7 +102,10 @@ final class BatchStore {
       return outcome
     }
     let groups = RecordGroups(
-      batch, part.records, tombstone: tombstone, keySlots: told == nil ? comparableKeySlots(plan) : nil)
+      batch, part.records, tombstone: tombstone, keySlots: told == nil ? comparableKeySlots(plan) : nil,
+      passedOver: passedOver)
+    outcome.ledger.read += UInt64(passedOver.count)
+    outcome.ledger.ignored += UInt64(passedOver.count)
     // Groups that were gathered end at no record before which all are done.
     var savepoints = groups.isGathered ? part.savepoints.withoutLimit : part.savepoints
     for group in groups.groups where outcome.next == nil {
@@ -216,6 +221,13 @@ final class BatchStore {
     guard kind == RecordGroups.Kind(), tombstone == nil else { return }
     self.recipe = recipe
     recipeCount += 1
+  }
+
+  /// The columns of the table that records have written, but for the mark of a sweep.
+  var writtenNames: [String] {
+    guard let plan else { return [] }
+    let mark = table.given.softColumn ?? ""
+    return columns.compactMap { plan.column(of: $0)?.name }.filter { !SQLName.isSame($0, mark) }
   }
 
   /// The first column of the key that records of a kind do not speak of; nil where they have all.

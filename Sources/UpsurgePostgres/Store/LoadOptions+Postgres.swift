@@ -25,14 +25,10 @@ extension LoadOptions {
       (transaction.direct == .always, "\(.direct, "always")", "only a file of SQLite can be packed"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
     ]
-    if let state = delivery.rules.rowState,
-      !state.isOwned || state.localEdits != nil
-        || (delivery.rules.snapshot?.sweep ?? RowSweep.none) == RowSweep.none
-    {
+    if delivery.rules.rowState != nil, !transaction.isAtomic {
       throw UpsurgeError(
-        .usage,
-        "what is noted of each row (row-state, local-edits) is not kept in PostgreSQL yet, but for owned-by",
-        hint: "leave out row-state and local-edits; or mirror into a file of SQLite")
+        .usage, "row-state in PostgreSQL is one transaction with its delivery, and atomic: bounded makes many of it",
+        hint: "atomic: table; or leave out row-state")
     }
     if let snapshot = delivery.rules.snapshot, snapshot.sweep != .none, !transaction.isAtomic {
       throw UpsurgeError(

@@ -133,7 +133,8 @@ extension PostgresStore {
     settings.asksForServer = capabilities.family.saysWhenItStarted
     if let found = table.found {
       let sweep = job.options.delivery.rules.snapshot?.sweep ?? .none
-      if sweep != .none, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
+      let notesRows = job.options.delivery.rules.rowState != nil
+      if sweep != .none || notesRows, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
       settings.needsSnapshot =
@@ -169,12 +170,14 @@ extension PostgresStore {
   func snapshotSweep(
     of table: TargetTable, _ source: PreparedSource, _ told: ToldRows?, _ context: StoreContext
   ) throws(UpsurgeError) -> SnapshotSweep? {
-    guard let rules = job.options.delivery.rules.snapshot else { return nil }
+    let delivery = job.options.delivery.rules
+    if delivery.snapshot == nil && delivery.rowState == nil { return nil }
+    let rules = delivery.snapshot ?? SnapshotRules()
     let isTrial = job.options.output.dryRun != nil
     let target = try sweepTarget(table, rules)
     let notes = AcceptanceNotes(
       schema: stateSchema(beside: table.name), table: noteName(of: table.name), owner: rules.owner)
-    if !isTrial {
+    if !isTrial && delivery.snapshot != nil {
       try session.asking { (connection) throws(PostgresFailure) in try notes.make(connection) }
     }
     let notesOfRows = try target.flatMap { (target) throws(UpsurgeError) in
@@ -193,15 +196,22 @@ extension PostgresStore {
       try body(looking)
       looking.rollback()
     }
-    sweep.rowNotes = notesOfRows
+    (sweep.rowNotes, sweep.isDelta) = (notesOfRows, delivery.snapshot == nil)
     return sweep
   }
 
   private func sweepTarget(
     _ table: TargetTable, _ rules: SnapshotRules
   ) throws(UpsurgeError) -> SweepTarget? {
-    if rules.sweep == .none { return nil }
     let shown = noteName(of: table.name)
+    if rules.sweep == .none {
+      if options.delivery.rules.rowState == nil { return nil }
+      if table.key.isNone {
+        throw UpsurgeError(
+          .usage, "row-state needs one key by which the records of table \(shown.escapedForTerminal) are upserted",
+          hint: "key: [COLS] names them; or leave out row-state and owned-by")
+      }
+    }
     if let scope = rules.scope { try check(scope: scope, of: table.found, orOf: table.making) }
     guard let found = table.found else {
       guard let making = table.making else { throw .sweepWithoutKey(of: shown) }

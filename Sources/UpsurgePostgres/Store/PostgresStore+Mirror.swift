@@ -192,7 +192,7 @@ extension PostgresStore: MirrorShelf {
     }
   }
 
-  private func catalogued(_ table: String) throws(UpsurgeError) -> PostgresTable? {
+  func catalogued(_ table: String) throws(UpsurgeError) -> PostgresTable? {
     let place = try place(of: TableName(table))
     return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       try PostgresTable.read(schema: place.schema, name: place.name, connection)

@@ -11,9 +11,11 @@ extension PostgresStore {
   ) throws(UpsurgeError) -> RowNotes? {
     guard let rules = options.delivery.rules.rowState else { return nil }
     try checkNoted(table, sourceCount: context.sourceNames.count)
+    if rules.localEdits == .keep { try checkKept(table, target) }
     let isTrial = options.output.dryRun != nil
     let notes = RowNotes(
-      rules, of: noteName(of: table.name), key: target.rows.key.map(\.name), sources: context.sourceNames,
+      rules, of: noteName(of: table.name), key: target.rows.key.map(\.name),
+      columns: table.found?.columns.map(\.name) ?? [], sources: context.sourceNames,
       schema: stateSchema(beside: table.name), isTrial: isTrial)
     if !isTrial {
       try session.asking { (connection) throws(PostgresFailure) in try notes.notes.make(connection) }
@@ -52,7 +54,64 @@ extension PostgresStore {
     }
   }
 
+  /// - Throws: `guardRefused` where foreign keys would take rows away that are to be kept, or change them; `usage` where the server
+  ///   alone knows which of them records are about.
+  private func checkKept(_ table: TargetTable, _ target: SweepTarget) throws(UpsurgeError) {
+    let name = noteName(of: table.name).escapedForTerminal
+    if target.rows.key.contains(where: { $0.isDomain || BinaryColumn($0).form == .castText }) {
+      throw UpsurgeError(
+        .usage, "table \(name): local-edits: keep asks for a key of numbers, texts, dates or UUIDs on a server",
+        hint: "local-edits: repair; or mirror into a file of SQLite")
+    }
+    let acting = table.found?.constraints.first { constraint in
+      guard case .foreignKey = constraint.kind else { return false }
+      return ["CASCADE", "SET NULL", "SET DEFAULT"].contains { action in
+        ["ON DELETE", "ON UPDATE"].contains { constraint.definition.contains("\($0) \(action)") }
+      }
+    }
+    guard let acting else { return }
+    throw UpsurgeError(
+      .guardRefused,
+      "table \(name) keeps rows that were edited here (local-edits: keep), and its foreign key \(acting.name.escapedForTerminal) may delete or "
+        + "change them: \(acting.definition.escapedForTerminal)",
+      hint: "local-edits: repair; or RESTRICT or NO ACTION in the foreign key")
+  }
+
   // MARK: - What mirrors ask
+
+  func holdsEdits(of table: String, ownedBy owner: String) throws(UpsurgeError) -> Bool {
+    guard let found = try catalogued(table) else { return false }
+    var rules = RowStateRules()
+    rules.owner = owner
+    let isEdited = try askingNotes(of: table) { (notes, name, connection) throws(PostgresFailure) -> Bool in
+      // Texts of values are those of a delivery's transaction.
+      try connection.run(TransactionSettings().beginSQL)
+      defer { connection.rollback() }
+      let lists = try connection.run(
+        "SELECT DISTINCT key_columns FROM \(notes.quotedName) WHERE \"table\" = $1 AND owned_by = $2 AND content IS NOT NULL",
+        [.text(name), .text(owner)])
+      for row in lists.rows {
+        guard let names = try? JSONValue(row.text(0) ?? "").names else { continue }
+        let key = names.compactMap(found.column)
+        if key.count < names.count { continue }
+        let rows = SweptRows(
+          quotedName: found.ownRows, alias: found.name.quotedForPostgres, key: key, collations: key.map { _ in "" }, scope: nil,
+          mark: nil)
+        let known = RowNotes(
+          rules, of: name, key: names, columns: found.columns.map(\.name), sources: [], schema: notes.schema, isTrial: false)
+        if try known.holdsEdits(rows, connection) { return true }
+      }
+      return false
+    }
+    return isEdited ?? false
+  }
+
+  func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError) {
+    _ = try askingNotes(of: table) { (notes, name, connection) throws(PostgresFailure) in
+      let sql = "UPDATE \(notes.quotedName) SET content = NULL, edit = NULL WHERE \"table\" = $1 AND owned_by = $2"
+      try connection.run(sql + " AND (content IS NOT NULL OR edit IS NOT NULL)", [.text(name), .text(owner)])
+    }
+  }
 
   func rowOwners(of table: String) throws(UpsurgeError) -> [String] {
     try askingNotes(of: table) { (notes, name, connection) throws(PostgresFailure) in

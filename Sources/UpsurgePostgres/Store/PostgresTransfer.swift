@@ -313,7 +313,8 @@ final class PostgresTransfer: StoreTransfer {
       of batch: borrowing Batch, on connection: PostgresConnection
     ) throws(PostgresFailure) -> BatchStore.Outcome {
       do throws(PostgresFailure) {
-        return try transfer.batches.store(part, of: batch, on: connection)
+        let passedOver = try transfer.snapshot?.passedOver(batch, part.records, transfer.batches.tombstone, connection)
+        return try transfer.batches.store(part, of: batch, passingOver: passedOver ?? [], on: connection)
       } catch {
         if part.savepoints == .none { failure = error }
         throw error
@@ -398,6 +399,7 @@ final class PostgresTransfer: StoreTransfer {
 
   private func judge(_ snapshot: SnapshotSweep, _ connection: PostgresConnection) throws(PostgresFailure) {
     let transactions = transactions
+    snapshot.rowNotes?.written = batches.writtenNames
     try snapshot.end(ledger, connection) { transactions.refuse($0) }
   }
 
@@ -462,6 +464,7 @@ final class PostgresTransfer: StoreTransfer {
     summary.guardRefusal = snapshot?.refusal
     summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
     summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
+    summary.localEdits = snapshot?.localEdits ?? LocalEditCounts()
     summary.acceptance.isHeldByReferences = snapshot?.isHeldByReferences ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]

@@ -30,18 +30,20 @@ struct RecordGroups {
 
   /// - Parameters:
   ///   - range: the records that are to be stored.
+  ///   - passedOver: those of them that are not.
   ///   - tombstone: says which records are deletes; nil where none is one.
   ///   - keySlots: the slots of the key, where equal keys are equal cells; nil where that is not known.
-  init(_ batch: borrowing Batch, _ range: Range<Int>, tombstone: TombstoneTest?, keySlots: [Int]?) {
+  init(_ batch: borrowing Batch, _ range: Range<Int>, tombstone: TombstoneTest?, keySlots: [Int]?, passedOver: Set<Int32> = []) {
     if range.isEmpty { return }
-    if tombstone == nil && !batch.hasAbsentCells {
+    if tombstone == nil && !batch.hasAbsentCells && passedOver.isEmpty {
       let isAll = range == 0..<batch.recordCount
       groups = [Group(kind: Kind(), records: isAll ? nil : range.map { Int32(truncatingIfNeeded: $0) })]
       return
     }
     for record in range {
-      let kind = Self.kind(record, batch, tombstone)
       let index = Int32(truncatingIfNeeded: record)
+      if passedOver.contains(index) { continue }
+      let kind = Self.kind(record, batch, tombstone)
       if groups.last?.kind == kind {
         groups[groups.count - 1].records?.append(index)
       } else {

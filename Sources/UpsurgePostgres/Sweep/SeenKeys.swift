@@ -11,6 +11,8 @@ struct SeenKeys: ~Copyable {
   private var numbers: SeenNumbers?
   /// Whether each key has the number of its record's source.
   private let hasSource: Bool
+  /// Whether that number is the record's own in its batch.
+  private let numbersRecords: Bool
   /// That of the keys that are added; nil for those of records that were refused.
   private var source: Int?
 
@@ -22,12 +24,14 @@ struct SeenKeys: ~Copyable {
   ///   - shape: the key's columns of records.
   ///   - slots: the slot of each of them.
   ///   - numbers: notes keys on this side; nil where SQL asks for them, or they are not numbers.
+  ///   - numbersRecords: whether it has each record's number in the batch in its place.
   ///   - hasSource: whether the table has the number of each record's source; there are no numbers on this side then.
   init(
     _ rows: SweptRows, _ shape: RecordShape, slots: [Int], numbers: SeenNumbers?, in table: KeyTable = .seen,
-    hasSource: Bool = false
+    hasSource: Bool = false, numbersRecords: Bool = false
   ) {
-    (self.rows, self.table, self.numbers, self.hasSource) = (rows, table, numbers, hasSource)
+    (self.rows, self.table, self.numbers, self.hasSource) = (rows, table, numbers, hasSource || numbersRecords)
+    self.numbersRecords = numbersRecords
     encoded = EncodedRows(shape, slots: slots)
   }
 
@@ -124,7 +128,7 @@ struct SeenKeys: ~Copyable {
     for index in part {
       let row = encoded.row(index)
       if withSource {
-        append(row, to: &piece)
+        append(row, numbersRecords ? Int(encoded.records[index]) : source, to: &piece)
       } else {
         piece.append(row.assumingMemoryBound(to: UInt8.self))
       }
@@ -139,12 +143,12 @@ struct SeenKeys: ~Copyable {
   }
 
   /// Appends a row with one field more.
-  private func append(_ row: UnsafeRawBufferPointer, to piece: inout RowBuffer) {
+  private func append(_ row: UnsafeRawBufferPointer, _ number: Int?, to piece: inout RowBuffer) {
     piece.append(Int16(truncatingIfNeeded: encoded.shape.columns.count + 1))
     piece.append(UnsafeBufferPointer(rebasing: row.assumingMemoryBound(to: UInt8.self)[2...]))
-    if let source {
+    if let number {
       piece.append(Int32(4))
-      piece.append(Int32(truncatingIfNeeded: source))
+      piece.append(Int32(truncatingIfNeeded: number))
     } else {
       piece.append(Int32(-1))
     }

@@ -1,5 +1,6 @@
 import Upsurge
 import UpsurgeRecords
+import UpsurgeState
 import UpsurgeStorage
 
 /// What becomes of rows that a snapshot no longer has; for one thread at a time, within the only transaction of a delivery.
@@ -27,6 +28,8 @@ final class SnapshotSweep {
   let told: ToldRows?
   /// What is noted of each row; nil where nothing is.
   var rowNotes: RowNotes?
+  /// Whether the records are only changes, so that rows are noted and nothing is judged.
+  var isDelta = false
   /// Whether the keys that the last commit has are beside those of now.
   private var knowsBefore = false
   var seen: SeenKeys?
@@ -44,6 +47,8 @@ final class SnapshotSweep {
   /// Whether rows of other tables refer to rows that were to go.
   private(set) var isHeldByReferences = false
   private(set) var verdict = DeliveryJudgement.Verdict()
+  /// What was done with rows that were edited here.
+  private(set) var localEdits = LocalEditCounts()
 
   typealias LookingBody = ((PostgresConnection) throws(PostgresFailure) -> Void) throws(PostgresFailure) -> Void
 
@@ -89,8 +94,14 @@ final class SnapshotSweep {
       before = RowCounts(all: 0, live: 0, accepted: 0, outside: 0)
       return
     }
-    holdsUnaccepted = try notes.holdsRows(connection)
     let rows = target.rows
+    try rowNotes?.markEdits(rows, connection, refuse: refuse)
+    if rules.sweep == .none, let keys = target.keys {
+      before = RowCounts(all: 0, live: 0, accepted: 0, outside: 0)
+      seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: nil, hasSource: true)
+      return try seen!.make(connection)
+    }
+    holdsUnaccepted = try notes.holdsRows(connection)
     let isAccepted = holdsUnaccepted ? " AND \(notes.acceptedTerm(key: rows.keyText))" : ""
     let row = try connection.run(
       """
@@ -107,6 +118,7 @@ final class SnapshotSweep {
       counts.accepted =
         try connection.run("SELECT count(*) FROM \(rows.table) WHERE \(terms)", []).first?.integer(0) ?? 0
     }
+    if rules.scope != nil, rowNotes?.hasMarked == true { counts.outside = try outsideCount(rows, connection) }
     before = counts
     if let chunks {
       let isTrue = try chunks.look(at: rows, count: counts.all - counts.outside, connection)
@@ -173,21 +185,36 @@ final class SnapshotSweep {
     _ ledger: Ledger, _ connection: PostgresConnection, refuse: (UpsurgeError) -> PostgresFailure
   ) throws(PostgresFailure) {
     (sweptCount, revivedCount, refusal, isHeldByReferences) = (0, 0, nil, false)
-    guard let target else {
-      try judge(
-        SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
-      ) { () throws(PostgresFailure) in false }
-      if refusal == nil { try accept(connection) }
-      return
-    }
+    guard let target else { return try judgeWhole(ledger, connection) }
     try begin(connection, refuse: refuse)
-    let isThere = !isNewTable || ledger.inserted > 0
-    if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
-    try settle(target, ledger, connection, refuse: refuse)
+    let unswept = try unsweptCount(connection)
+    if rules.sweep != .none {
+      let isThere = !isNewTable || ledger.inserted > 0
+      if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
+      try settle(target, ledger, connection, refuse: refuse)
+    } else if !isDelta {
+      try judgeWhole(ledger, connection)
+    }
+    if let rowNotes, rowNotes.hasMarked, seen != nil {
+      if rules.sweep != .none, refusal == nil { localEdits.unswept = unswept }
+      if rowNotes.rules.localEdits == .repair {
+        localEdits.repaired = try rowNotes.repairedCount(target.rows, connection)
+      } else if rowNotes.keepsChanged || rowNotes.keepsDeleted {
+        localEdits.kept = try rowNotes.keptCount(target.rows, connection)
+      }
+    }
+    // Of a delta, and of one that lacks some records, nobody knows what the feed no longer has.
+    let knowsUnseen = !isDelta && refusal == nil && (rules.sweep != .none || unreadableCount == 0)
     try rowNotes?.finish(
       isNewTable ? .all : .seen, target.rows,
-      RowNotes.Verdict(isRefused: refusal != nil, knowsBefore: knowsBefore),
-      connection)
+      RowNotes.Verdict(isRefused: refusal != nil, knowsBefore: knowsBefore, knowsUnseen: knowsUnseen), connection)
+  }
+
+  /// Judges a delivery because of which nothing is swept.
+  private func judgeWhole(_ ledger: Ledger, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let facts = SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
+    try judge(facts, connection) { () throws(PostgresFailure) in false }
+    if refusal == nil { try accept(connection) }
   }
 
   /// Judges the delivery, and removes rows.
@@ -236,9 +263,22 @@ final class SnapshotSweep {
   ) throws(PostgresFailure) -> Bool {
     guard rules.scope != nil else { return false }
     let rows = target.rows
+    if rowNotes?.hasMarked == true {
+      // A row that somebody here has put outside is brought back.
+      let sql = "SELECT EXISTS (SELECT FROM \(rows.table) WHERE \(rows.isOutside) AND \(rows.isIn(.seen))\(exceptKept))"
+      if seen != nil, try connection.run(sql, []).first?.flag(0) == true { return true }
+      return try outsideCount(rows, connection) != before?.outside
+    }
     let strays = seen == nil ? "" : ", count(*) FILTER (WHERE \(rows.isIn(.seen)))"
     let row = try connection.run("SELECT count(*)\(strays) FROM \(rows.table) WHERE \(rows.isOutside)", []).first
     return row?.integer(0) != before?.outside || seen != nil && row?.integer(1) != 0
+  }
+
+  /// Rows that are not the feed's, but for those that were edited here.
+  private func outsideCount(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int64 {
+    let isEdited = rowNotes?.isEdited(rows) ?? "false"
+    let sql = "SELECT count(*) FROM \(rows.table) WHERE \(rows.isOutside) AND NOT \(isEdited)"
+    return try connection.run(sql, []).first?.integer(0) ?? 0
   }
 
   // MARK: - Rows
@@ -263,7 +303,7 @@ final class SnapshotSweep {
     try connection.run(
       """
       CREATE TEMPORARY TABLE \(KeyTable.gone.name) ON COMMIT DROP AS SELECT \(rows.keyList), \(accepted) AS upsurge_accepted
-      FROM \(rows.table) WHERE (\(rows.isLive)) AND NOT \(rows.isIn(.seen))\(owned)
+      FROM \(rows.table) WHERE (\(rows.isLive)) AND NOT \(rows.isIn(.seen))\(owned)\(exceptKept)
       """, [])
     let row = try connection.run(
       "SELECT count(*), count(*) FILTER (WHERE upsurge_accepted) FROM \(KeyTable.gone.quotedName)", []

@@ -68,6 +68,9 @@ struct SweptRows: Sendable {
   /// SQL for a row's key as one text, as it is noted. Longer ones are noted by what stands for them: an index takes no more.
   var keyText: String { Self.keyText(of: key.map(\.name), alias) }
 
+  /// SQL for a key of a table of keys as one text, as that of its row is noted.
+  func keyText(ofEntry entry: String) -> String { Self.keyText(of: keyNames, entry) }
+
   /// SQL for a row's key as one text.
   /// - Parameter row: what stands for the row.
   static func keyText(of names: [String], _ row: String) -> String {
@@ -85,6 +88,11 @@ struct KeyTable: Sendable {
   static let gone = KeyTable(name: "upsurge_gone")
   /// The rows that the last commit has.
   static let before = KeyTable(name: "upsurge_before")
+
+  /// The rows that were edited here, and are to be kept.
+  static let kept = KeyTable(name: "upsurge_kept")
+  /// The records of a batch, of which is asked whether they are about such rows.
+  static let asked = KeyTable(name: "upsurge_asked")
 
   /// The keys of parts that the last delivery had, and this one has not.
   static let left = KeyTable(name: "upsurge_left")

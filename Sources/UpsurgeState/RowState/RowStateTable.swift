@@ -136,6 +136,17 @@ package enum RowStateTable {
       hint: "give all of them the same key; a feed that is no more leaves with its rows of upsurge_rows")
   }
 
+  /// The error of a table whose edited rows are to be kept, and which lacks a column that the feed has written.
+  package static func missing(_ column: String, of table: String) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "table \(table.escapedForTerminal) has no column \(column.escapedForTerminal) any more, which the feed has "
+        + "written; so nobody knows which rows were edited here, and local-edits: keep cannot keep them",
+      hint:
+        "give the column back with its values; or run the job once without local-edits, which gives all rows back to the feed"
+    )
+  }
+
   /// The names of feeds that still deliver rows of a table, those without a name left out.
   package static func owners(of table: String, on connection: Connection) throws(UpsurgeError) -> [String] {
     try connection.reading { () throws(UpsurgeError) in

@@ -336,13 +336,6 @@ struct PostgresMirrorTests {
 
   @Test("What is not done on a server is refused by its name, and nothing is made")
   func refusals() throws {
-    let changes: [(String, (inout MirrorTable) -> Void)] = [
-      ("row-state", { $0.keepsRowState = true }), ("local-edits", { $0.localEdits = .keep }),
-    ]
-    for (name, change) in changes {
-      let summary = job(Self.text(1...4), change).run()
-      #expect(summary.exitCode == 64 && words(summary).contains(name), "\(name): \(words(summary))")
-    }
     var bounded = job(Self.text(1...4))
     bounded.atomicity = .bounded
     #expect(bounded.run().exitCode == 64)

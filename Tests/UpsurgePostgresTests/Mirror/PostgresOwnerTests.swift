@@ -58,6 +58,10 @@ struct PostgresOwnerTests {
     var spell: (Int) -> String = { "\($0)" }
     var sweep = RowSweep.hard
     var hasScope = false
+    /// The names of its feeds; nil for one that has none, whose rows are noted all the same.
+    var owners: [String?] = ["crm", "erp"]
+    var isDelta = false
+    var localEdits: LocalEdits?
 
     init(_ random: inout SeededGenerator) {
       let rest = "v integer CHECK (v <> 13), part integer, gone text"
@@ -77,15 +81,24 @@ struct PostgresOwnerTests {
         key = ["id", "part"]
       }
       if creation != nil, Bool.random(using: &random) { sweep = .soft(column: "gone") }
-      hasScope = creation != nil && key.count == 1 && Int.random(in: 0..<3, using: &random) == 0
+      if Bool.random(using: &random) {
+        owners = [nil]
+        isDelta = Int.random(in: 0..<3, using: &random) == 0
+        if isDelta || Bool.random(using: &random) { sweep = .none }
+      }
+      if Int.random(in: 0..<2, using: &random) == 0 { localEdits = isDelta || Bool.random(using: &random) ? .keep : .repair }
+      let mayHaveScope = sweep != .none && creation != nil && key.count == 1
+      hasScope = mayHaveScope && Int.random(in: 0..<3, using: &random) == 0
     }
 
-    var description: String { "\(creation?.server ?? "a new table"), \(sweep), scope \(hasScope)" }
+    var description: String {
+      "\(creation?.server ?? "a new table"), \(sweep), scope \(hasScope), owners \(owners), delta \(isDelta), edits \(localEdits?.rawValue ?? "none")"
+    }
   }
 
   static let seeds = SeededGenerator.some(of: 400 as UInt64)
 
-  @Test("Rows, ledgers and notes are the same after each night of two feeds", arguments: Self.seeds)
+  @Test("Rows, ledgers and notes are the same after each night, with names of feeds and without", arguments: Self.seeds)
   func nights(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let kind = Kind(&random)
@@ -99,24 +112,30 @@ struct PostgresOwnerTests {
         in: url)
     }
     for night in 0..<8 {
-      let owner = ["crm", "erp"].randomElement(using: &random)!
+      let owner = kind.owners.randomElement(using: &random)!
+      // A file of a delta is taken once.
+      let file = kind.isDelta ? "delta\(night).csv" : "\(owner ?? "feed").csv"
       let lines = (1...12).filter { _ in Int.random(in: 0..<3, using: &random) > 0 }.map { id in
         "\(kind.spell(id)),\(Int.random(in: 0..<8, using: &random) == 0 && kind.creation != nil ? 13 : Int.random(in: 0..<3, using: &random)),1\n"
       }
       let again = Int.random(in: 0..<4, using: &random) == 0 ? lines.first ?? "" : ""
-      _ = scratch.write("id,v,part\n" + lines.joined() + again, to: "\(owner).csv")
+      _ = scratch.write("id,v,part\n" + lines.joined() + again, to: file)
       let most = [0, 1, 3, 100].randomElement(using: &random)!
       let isTrial = Int.random(in: 0..<8, using: &random) == 0
       try edit(kind, night, &random)
       var results: [[String]] = []
       for database in databases {
-        var job = job(database, "\(owner).csv", owner: owner, sweep: kind.sweep, key: kind.key)
+        var job = job(
+          database, kind.isDelta ? "delta*.csv" : file, owner: owner, sweep: kind.sweep, key: kind.key)
+        if owner == nil { job.tables[0].keepsRowState = true }
+        if kind.isDelta { job.tables[0].kind = .delta }
+        job.tables[0].localEdits = kind.localEdits
         job.tables[0].guards.maximumDeletes = .count(UInt64(most))
         if kind.hasScope { job.tables[0].scope = "part = 1" }
         job.dryRun = isTrial ? .count : nil
         results.append(try outcome(of: job.run(), in: database, kind))
       }
-      #expect(results[0] == results[1], "seed \(seed), night \(night), \(owner), \(kind)")
+      #expect(results[0] == results[1], "seed \(seed), night \(night), \(owner ?? "no name"), \(kind)")
       if results[0] != results[1] { return }
     }
   }
@@ -136,10 +155,11 @@ struct PostgresOwnerTests {
     let table =
       "SELECT id, v, part, \(kind.creation == nil ? "0" : "CASE WHEN gone IS NULL THEN 0 ELSE 1 END") AS g FROM feed"
     // Texts of a key are literals in one, and an array in the other.
-    let notes = "SELECT owned_by, key, gone, stored, source FROM upsurge_rows WHERE \"table\" = 'feed'"
+    let notes = "SELECT owned_by, key, gone, stored, source, coalesce(edit, 'none') AS edit FROM upsurge_rows WHERE \"table\" = 'feed'"
     let refusal = summary.tables.first?.loads.last?.guardRefusal?.message ?? ""
+    let edits = summary.tables.first?.localEdits ?? LocalEditCounts()
     return [
-      "exit \(summary.exitCode) \(summary.ledger) \(refusal.contains("refused at") ? "refused" : refusal)"
+      "exit \(summary.exitCode) \(summary.ledger) \(edits) \(refusal.contains("refused at") ? "refused" : refusal)"
     ]
       + ((try? rows(table, in: database)) ?? []).sorted()
       + ((try? rows(notes, in: database)) ?? []).map { $0.filter { !"'\"[] ".contains($0) } }.sorted()
@@ -198,6 +218,69 @@ struct PostgresOwnerTests {
     }
     #expect(counts[0] == counts[1] && counts[1] == [2, 2, 2, 2], "\(counts)")
     #expect(try server.rows("SELECT count(*) AS n FROM upsurge_rows", in: url) == ["0"])
+  }
+
+  @Test("A row that was edited or deleted is brought back, also by the delivery that is the last one")
+  func repaired() throws {
+    for database in databases {
+      _ = scratch.write("id,v\n1,1\n2,2\n3,3\n", to: "crm.csv")
+      var job = job(database, "crm.csv", owner: nil)
+      job.tables[0].localEdits = .repair
+      #expect(job.run().exitCode == 0)
+      #expect(job.run().tables[0].loads.isEmpty, "nobody has edited anything")
+      try write("UPDATE feed SET v = 9 WHERE id = 1", in: database)
+      try write("DELETE FROM feed WHERE id = 2", in: database)
+      let summary = job.run()
+      #expect(summary.exitCode == 0 && summary.tables[0].localEdits.repaired == 2, "\(message(summary))")
+      #expect(try rows("SELECT id, v FROM feed ORDER BY id", in: database) == ["1|1", "2|2", "3|3"])
+      #expect(job.run().tables[0].loads.isEmpty)
+      // Without the option what is known goes, so that what the feed writes then is no edit later.
+      job.tables[0].localEdits = nil
+      _ = scratch.write("id,v\n1,1\n2,2\n3,4\n", to: "crm.csv")
+      #expect(job.run().exitCode == 0)
+      #expect(try rows("SELECT count(*) AS n FROM upsurge_rows WHERE content IS NOT NULL", in: database) == ["0"])
+    }
+  }
+
+  @Test("A row that was edited or deleted stays so, and a delta that deletes it is passed over or obeyed")
+  func kept() throws {
+    for database in databases {
+      try? FileManager.default.removeItem(atPath: scratch.file("b.csv"))
+      _ = scratch.write("id,v,op\n1,1,U\n2,2,U\n3,3,U\n4,4,U\n", to: "a.csv")
+      var job = job(database, "*.csv", owner: nil, sweep: .none)
+      (job.tables[0].localEdits, job.tables[0].kind) = (.keep, .delta)
+      job.tables[0].options.rules.tombstone = Tombstone(column: "op", value: "D")
+      #expect(job.run().exitCode == 0)
+      try write("UPDATE feed SET v = 9 WHERE id IN (1, 2)", in: database)
+      try write("DELETE FROM feed WHERE id IN (3, 4)", in: database)
+      // The feed says that 4 is gone, and then brings it again.
+      _ = scratch.write("id,v,op\n1,5,U\n2,5,D\n3,5,U\n4,5,D\n4,6,U\n", to: "b.csv")
+      let summary = job.run()
+      #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 3, "\(message(summary)) \(summary.ledger)")
+      #expect(summary.ledger.ignored == 4 && summary.ledger.inserted == 1, "\(summary.ledger)")
+      #expect(try rows("SELECT id, v FROM feed ORDER BY id", in: database) == ["1|9", "2|9", "4|6"])
+    }
+  }
+
+  @Test("Foreign keys that act on kept rows are refused, and so is a column that has gone")
+  func keptRefusals() throws {
+    try server.psql(
+      """
+      CREATE TABLE parent (id bigint PRIMARY KEY); INSERT INTO parent VALUES (1);
+      CREATE TABLE feed (id bigint PRIMARY KEY, v int, up bigint REFERENCES parent ON DELETE CASCADE)
+      """, in: url)
+    _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+    var job = job(url, "crm.csv", owner: nil)
+    job.tables[0].localEdits = .keep
+    let acting = job.run()
+    #expect(acting.exitCode == 4 && message(acting).contains("may delete or change them"), "\(message(acting))")
+    try server.psql("ALTER TABLE feed DROP COLUMN up", in: url)
+    #expect(job.run().exitCode == 0)
+    try server.psql("ALTER TABLE feed DROP COLUMN v", in: url)
+    _ = scratch.write("id\n1\n3\n", to: "crm.csv")
+    job.acceptsChanges = true
+    let lacking = job.run()
+    #expect(lacking.exitCode == 4 && message(lacking).contains("has no column v any more"), "\(message(lacking))")
   }
 
   @Test("What nobody would know is refused by name, and nothing is stored")

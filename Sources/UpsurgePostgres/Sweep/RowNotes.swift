@@ -13,7 +13,7 @@ struct RowNotes {
   let notes: StateTable
   let rules: RowStateRules
   /// As notes name the table.
-  private let table: String
+  let table: String
   /// The table's columns of the key.
   private let key: [String]
   /// The sources as they may be shown.
@@ -22,15 +22,27 @@ struct RowNotes {
   /// The number of the run that notes rows; nil for a trial.
   var run: Int64?
   /// Whether there is a table of notes; not before a trial of the first run.
-  private var isThere = true
+  private(set) var isThere = true
+  /// The columns that the feed writes, where edits are looked for.
+  var written: [String] = []
+  /// The table's columns; none of one that the run makes.
+  let columns: Set<String>
+  /// Whether edited rows are in a temporary table.
+  var hasMarked = false
+  /// Whether any row was changed, or deleted, that is to be kept so.
+  var keepsChanged = false
+  var keepsDeleted = false
 
   /// - Parameters:
   ///   - table: as notes name it.
   ///   - key: the columns by which records find their rows.
+  ///   - columns: those of the table; none of one that the run makes.
   init(
-    _ rules: RowStateRules, of table: String, key: [String], sources: [String], schema: String, isTrial: Bool
+    _ rules: RowStateRules, of table: String, key: [String], columns: [String] = [], sources: [String], schema: String,
+    isTrial: Bool
   ) {
     (self.rules, self.table, self.key, self.isTrial) = (rules, table, key, isTrial)
+    self.columns = Set(columns)
     self.sources = rules.source.map { source in sources.map { _ in source } } ?? sources
     notes = StateTable(RowStateTable.notes, schema: schema)
   }
@@ -38,10 +50,10 @@ struct RowNotes {
   // MARK: - Terms
 
   private var name: String { notes.quotedName }
-  private var ofTable: String { "\"table\" = \(table.literalForPostgres)" }
-  private var owner: String { rules.owner.literalForPostgres }
-  private var ours: String { "\(ofTable) AND owned_by = \(owner)" }
-  private var keyColumns: String { RowStateTable.text(ofColumns: key).literalForPostgres }
+  var ofTable: String { "\"table\" = \(table.literalForPostgres)" }
+  var owner: String { rules.owner.literalForPostgres }
+  var ours: String { "\(ofTable) AND owned_by = \(owner)" }
+  var keyColumns: String { RowStateTable.text(ofColumns: key).literalForPostgres }
 
   /// SQL that is true of rows which a sweep of the feed may be about: they are its own, and no other feed's.
   func sweptTerm(_ rows: SweptRows) -> String {
@@ -101,6 +113,8 @@ struct RowNotes {
     var isRefused: Bool
     /// Whether the rows that the last commit has are in a temporary table.
     var knowsBefore: Bool
+    /// Whether rows that the delivery does not have are gone from the feed.
+    var knowsUnseen: Bool
   }
 
   /// Notes the rows of a delivery, and brings the others' notes in step with their rows.
@@ -109,10 +123,11 @@ struct RowNotes {
   ) throws(PostgresFailure) {
     if isTrial { return }
     try note(delivered, rows, verdict, connection)
+    if keepsDeleted { try noteDeleted(rows, sources: sources, connection) }
     if !verdict.isRefused {
       // The rows that it has are the feed's by now, and others that were it provisionally are not.
       if rules.isOwned { try connection.run("DELETE FROM \(name) WHERE \(ours) AND stored = 2") }
-      if case .seen = delivered {
+      if case .seen = delivered, verdict.knowsUnseen {
         try connection.run(
           """
           UPDATE \(name) SET gone = 1 WHERE \(ours) AND gone = 0
@@ -124,8 +139,14 @@ struct RowNotes {
     try connection.run(
       """
       DELETE FROM \(name) AS upsurge_n WHERE upsurge_n.\(ofTable)
-        AND NOT EXISTS (SELECT FROM \(rows.table) WHERE \(rows.keyText) = upsurge_n."key") AND NOT (\(keptByOthers))
+        AND NOT EXISTS (SELECT FROM \(rows.table) WHERE \(rows.keyText) = upsurge_n."key") AND NOT (\(keptByOthers))\(exceptKept(verdict, seenKeys: seenKeys(rows)))
       """)
+  }
+
+  /// SQL for the notes of rows that were deleted here and stay noted, beginning with AND.
+  private func exceptKept(_ verdict: Verdict, seenKeys: String) -> String {
+    if keepsDeleted, verdict.knowsUnseen { return " AND NOT (\(keptByEdits) AND upsurge_n.\"key\" IN (\(seenKeys)))" }
+    return hasMarked && !verdict.knowsUnseen ? " AND NOT (\(keptByEdits))" : ""
   }
 
   /// SQL that is true of notes by which another feed knows a row that somebody has deleted.
@@ -141,7 +162,9 @@ struct RowNotes {
   ) throws(PostgresFailure) {
     // A row that was there, and is not the feed's, becomes it when a delivery that has it is accepted.
     let isOld = verdict.isRefused && verdict.knowsBefore && rules.isOwned
-    let stored = isOld ? "CASE WHEN \(rows.isIn(.before)) THEN 2 ELSE 1 END" : "1"
+    var stored = isOld ? "CASE WHEN \(rows.isIn(.before)) THEN 2 ELSE 1 END" : "1"
+    // Its record was passed over: it says nothing else of the row than that the feed has it.
+    if keepsChanged { stored = "CASE WHEN \(rows.isIn(.kept)) THEN 0 ELSE \(stored) END" }
     var (from, source) = (rows.table, "0")
     if case .seen = delivered {
       from +=
@@ -149,14 +172,25 @@ struct RowNotes {
       source = "upsurge_s.upsurge_source"
     }
     let shown = sources.map(\.literalForPostgres).joined(separator: ", ")
+    // What triggers have made of the rows meanwhile is no edit.
+    let content = rules.localEdits == nil ? "NULL::bigint" : Self.content(of: written.sorted(), rows.alias)
+    let columns = rules.localEdits == nil ? "NULL" : RowStateTable.text(ofColumns: written.sorted()).literalForPostgres
+    var isBack = "false"
+    if case .seen = delivered, hasMarked { isBack = isBroughtBack(rows) }
     try connection.run(
       """
-      INSERT INTO \(name) AS n ("table", "key", owned_by, key_columns, source, run, gone, stored)
+      INSERT INTO \(name) AS n
+        ("table", "key", owned_by, key_columns, source, run, gone, stored, content, content_columns, edit)
       SELECT \(table.literalForPostgres), k, \(owner), \(keyColumns), (ARRAY[\(shown)]::text[])[max(s) + 1],
-        \(run.map { "\($0)" } ?? "NULL"), 0, max(stored)
-      FROM (SELECT \(rows.keyText) AS k, \(source) AS s, \(stored) AS stored FROM \(from)) AS r GROUP BY k
+        \(run.map { "\($0)" } ?? "NULL"), 0, max(stored), max(content), \(columns), CASE WHEN bool_or(is_back) THEN 'repaired' END
+      FROM (SELECT \(rows.keyText) AS k, \(source) AS s, \(stored) AS stored, \(content) AS content, \(isBack) AS is_back
+        FROM \(from)) AS r GROUP BY k
       ON CONFLICT ("key", "table", owned_by) DO UPDATE SET key_columns = excluded.key_columns, source = excluded.source,
-        run = excluded.run, gone = 0, stored = CASE WHEN n.stored = 1 THEN 1 ELSE excluded.stored END
+        run = excluded.run, gone = 0,
+        stored = CASE WHEN n.stored = 1 OR excluded.stored = 0 THEN n.stored ELSE excluded.stored END,
+        content = CASE WHEN excluded.stored = 0 THEN n.content ELSE excluded.content END,
+        content_columns = CASE WHEN excluded.stored = 0 THEN n.content_columns ELSE excluded.content_columns END,
+        edit = CASE WHEN excluded.stored = 0 THEN n.edit ELSE excluded.edit END
       """)
   }
 }
