@@ -18,11 +18,10 @@ extension MirrorJob {
           "\(shown): \(key) does not apply to \(name): the SQL of fields is SQLite's, and is not evaluated for a server yet",
           hint: "leave out \(key); or mirror into a file of SQLite")
       }
-      for (isGiven, key) in [(table.sweep != .none, "sweep"), (table.hasRowState, "row-state")]
-      where isGiven && atomicity == .bounded {
+      for key in (table.sweep == .none ? [] : ["sweep"]) + table.rowStateKeys where atomicity == .bounded {
         throw UpsurgeError(
           .usage,
-          "\(shown): \(key) on \(name) is one transaction with its delivery, and atomic: bounded makes many of it",
+          "\(shown): \(key) on \(name) needs one transaction for a delivery, and atomic: bounded makes many of it",
           hint: "leave out atomic, or \(key)")
       }
     }
@@ -42,6 +41,12 @@ extension MirrorJob {
           .usage,
           "\(shown): \(.connections, count) is for a server: a file of SQLite has one writer at a time",
           hint: "leave out \(.connections)")
+      }
+      if let key = table.rowStateKeys.first {
+        throw UpsurgeError(
+          .usage,
+          "\(shown): \(.connections, count) stores a delivery by many transactions, and \(key) needs one for all of it",
+          hint: "leave out \(.connections), or \(key)")
       }
       if atomicity != .bounded {
         throw UpsurgeError(
@@ -81,6 +86,12 @@ extension MirrorJob {
 }
 
 extension MirrorTable {
+  /// The keys that are given because of which something is noted of each row.
+  fileprivate var rowStateKeys: [String] {
+    [(ownedBy != nil, "owned-by"), (localEdits != nil, "local-edits"), (keepsRowState, "row-state")]
+      .compactMap { $0.0 ? $0.1 : nil }
+  }
+
   fileprivate var canBeReadAgain: Bool { !sources.contains(where: \.isReadOnce) }
 }
 
