@@ -65,7 +65,7 @@ extension LoadOptions.Output {
   package var changesOutput: String? { changesPath ?? (dryRun == .diff ? "-" : nil) }
 
   /// The option that asks for changes.
-  var changesOption: Wording { changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)" }
+  package var changesOption: Wording { changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)" }
 
   /// Whether nothing of the run may stay in the database.
   var isTrial: Bool { isExplained || dryRun != nil }

@@ -66,11 +66,10 @@ extension DeltaPlan {
     ]
     if let update = update(RecordShape.everything, bounds, from: "m") {
       work.append("u AS (\(update) RETURNING s.upsurge_ord, \(columns.returned()), \(keys))")
-      let bounds = bounds.map { " AND \($0.sql(of: key, row: "b"))" } ?? ""
       told.append(
         columns.found(
           "u.upsurge_ord", .before, of: "b",
-          "FROM u JOIN \(shape.table.ownRows) AS b ON \(key.matches("b", returned: "u", shape))\(bounds)"))
+          "FROM u JOIN \(shape.table.ownRows) AS b ON \(key.matches("b", returned: "u", shape))\(key.bounded("b", bounds))"))
       told.append(columns.told("u.upsurge_ord", "\(ToldColumns.Kind.after.rawValue)", of: "u", "FROM u"))
     }
     return "WITH \(work.joined(separator: ", ")) \(ToldColumns.all(told))"
@@ -92,7 +91,8 @@ extension KeyedStatement {
       told.append(
         columns.found(
           "w.upsurge_ord", .before, of: "upsurge_row",
-          "FROM w JOIN m USING (upsurge_ord) JOIN \(shape.table.ownRows) AS upsurge_row ON \(isPlace)"))
+          "FROM w JOIN m USING (upsurge_ord) JOIN \(shape.table.ownRows) AS upsurge_row ON \(isPlace)\(key.bounded("upsurge_row", bounds))"
+        ))
       told.append(columns.told("w.upsurge_ord", "\(ToldColumns.Kind.after.rawValue)", of: "w", "FROM w"))
     }
     return "\(work) \(ToldColumns.all(told))"
@@ -131,7 +131,8 @@ extension OrderedPlan {
     var told = [
       columns.found(
         "upsurge_t.upsurge_ord", .before, of: "b",
-        "FROM upsurge_t JOIN \(shape.wholeRows(key)) AS b ON NOT upsurge_t.upsurge_is_told_new AND \(key.matches("b", returned: "upsurge_t", shape))"
+        "FROM upsurge_t JOIN \(shape.wholeRows(key)) AS b ON NOT upsurge_t.upsurge_is_told_new"
+          + " AND \(key.matches("b", returned: "upsurge_t", shape))\(key.bounded("b", bounds))"
       ),
       columns.told(
         "upsurge_t.upsurge_ord",
@@ -165,6 +166,11 @@ extension PostgresIndex {
     parts.enumerated().map { index, part in
       "\(part.column.map { "\(row).\($0.quotedForPostgres)" } ?? part.definition) AS upsurge_k\(index)"
     }.joined(separator: ", ")
+  }
+
+  /// SQL for the bounds of the records' keys, so that other rows are not looked at; beginning with AND.
+  fileprivate func bounded(_ row: String, _ bounds: KeyBounds?) -> String {
+    bounds.map { " AND \($0.sql(of: self, row: row))" } ?? ""
   }
 
   /// SQL that is true where something has the key of a row that was returned.

@@ -38,6 +38,13 @@ final class ToldRows {
     for record in 0..<batch.recordCount { numbers.append(batch.records[record].number) }
   }
 
+  /// Says that the next rows are of no record.
+  /// - Parameter source: the last one of the delivery, which lacks them.
+  func end(of source: String) {
+    self.source = source
+    numbers.removeAll()
+  }
+
   // MARK: - What is taken back
 
   var end: ChangeFile.Mark { file.end }
@@ -82,8 +89,8 @@ final class ToldRows {
     private let records: [Int32]?
     private var (inserted, updated, kept, deleted, missing) = (0, 0, 0, 0, 0)
     private(set) var foundCount: Int?
-    /// The row that is changed, as it was.
-    private var before: [SQLValue]?
+    /// A row that is changed, as it was, and the place of its record.
+    private var before: (place: Int?, row: [SQLValue])?
 
     init(_ told: ToldRows, _ records: [Int32]?) { (self.told, self.records) = (told, records) }
 
@@ -97,10 +104,12 @@ final class ToldRows {
       case .inserted:
         inserted += 1
         try write(.inserted, place, nil, values(cells))
-      case .before: before = values(cells)
+      case .before: before = (place, values(cells))
       case .after:
         updated += 1
-        try write(.updated, place, before, values(cells))
+        // Of rows that are of no record nobody knows which is which.
+        let isSame = place != nil && before?.place == place
+        try write(.updated, place, isSame ? before?.row : nil, values(cells))
         before = nil
       case .deleted:
         deleted += 1

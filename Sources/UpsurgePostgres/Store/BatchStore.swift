@@ -139,6 +139,9 @@ final class BatchStore {
     return outcome
   }
 
+  /// Looks at the table, and makes it where the run does that and has not yet.
+  func look(_ connection: PostgresConnection) throws(PostgresFailure) { _ = try prepare(connection) }
+
   /// Looks at the table on a connection that is new, and adds the columns that it is to have.
   private func prepare(_ connection: PostgresConnection) throws(PostgresFailure) -> RecordPlan {
     let isSame = self.connection === connection

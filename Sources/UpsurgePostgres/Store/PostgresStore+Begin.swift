@@ -151,9 +151,11 @@ extension PostgresStore {
       if sweep != .none || notesRows, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      let isWhole = transaction.isAtomic || job.options.output.dryRun != nil
       settings.needsSnapshot =
         job.options.output.changesOutput != nil
-        ? TellingPlan(shape, capabilities).needsSnapshot
+        // Where somebody else writes a row at the same time, a transaction that can be tried again tells what was there.
+        ? !isWhole || TellingPlan(shape, capabilities).needsSnapshot
         : PathChoice(shape, capabilities).base.path != .delta
           && OrderedPlan(shape, capabilities).needsSnapshot
     }

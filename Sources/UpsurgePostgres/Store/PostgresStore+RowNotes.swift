@@ -57,13 +57,15 @@ extension PostgresStore {
   /// - Throws: `guardRefused` where foreign keys would take rows away that are to be kept, or change them; `usage` where the server
   ///   alone knows which of them records are about.
   private func checkKept(_ table: TargetTable, _ target: SweepTarget) throws(UpsurgeError) {
+    // Of a table that the run makes, no row was edited yet.
+    guard let found = table.found else { return }
     let name = noteName(of: table.name).escapedForTerminal
     if target.rows.key.contains(where: { $0.isDomain || BinaryColumn($0).form == .castText }) {
       throw UpsurgeError(
         .usage, "table \(name): local-edits: keep asks for a key of numbers, texts, dates or UUIDs on a server",
         hint: "local-edits: repair; or mirror into a file of SQLite")
     }
-    let acting = table.found?.constraints.first { constraint in
+    let acting = found.constraints.first { constraint in
       guard case .foreignKey = constraint.kind else { return false }
       return ["CASCADE", "SET NULL", "SET DEFAULT"].contains { action in
         ["ON DELETE", "ON UPDATE"].contains { constraint.definition.contains("\($0) \(action)") }

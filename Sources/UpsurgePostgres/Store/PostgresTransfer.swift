@@ -220,6 +220,11 @@ final class PostgresTransfer: StoreTransfer {
 
   private func judge(_ snapshot: SnapshotSweep, _ connection: PostgresConnection) throws(PostgresFailure) {
     let transactions = transactions
+    if told != nil || snapshot.rowNotes != nil {
+      // A delivery without records has not met the table yet.
+      try batches.look(connection)
+      told?.end(of: context.sourceNames.last ?? "")
+    }
     snapshot.rowNotes?.written = batches.writtenNames
     try snapshot.end(ledger, connection) { transactions.refuse($0) }
   }

@@ -100,7 +100,7 @@ struct SeenKeys: ~Copyable {
       return try addTexts(part, connection)
     }
     _ = try connection.beginCopy(table.copy)
-    try send(part, withSource: hasSource, connection)
+    try send(part, connection)
   }
 
   /// Sends values that are not of the key's types yet; a statement makes keys of them, as it would of those of a row.
@@ -110,24 +110,22 @@ struct SeenKeys: ~Copyable {
       let name = column.name.quotedForPostgres
       return "\(rows.alias).\(name)::\(binary.stagingType) AS \(name)"
     }
+    let number = hasSource ? ["0::int4 AS upsurge_source"] : []
     _ = try connection.beginCopy(
-      "CREATE TEMPORARY TABLE \(Self.texts) ON COMMIT DROP AS SELECT \(list.joined(separator: ", ")) FROM \(rows.table) WITH NO DATA;"
+      "CREATE TEMPORARY TABLE \(Self.texts) ON COMMIT DROP AS SELECT \((list + number).joined(separator: ", ")) FROM \(rows.table) WITH NO DATA;"
         + " COPY \(texts) FROM STDIN (FORMAT binary)")
-    try send(part, withSource: false, connection)
-    let number = hasSource ? ", \(source.map { "\($0)" } ?? "NULL")::int4" : ""
+    try send(part, connection)
     try connection.run(
-      "INSERT INTO \(table.quotedName) SELECT \(shape.rawValues("s"))\(number) FROM \(texts) AS s; DROP TABLE \(texts)"
+      "INSERT INTO \(table.quotedName) SELECT \(shape.rawValues("s"))\(hasSource ? ", s.upsurge_source" : "") FROM \(texts) AS s; DROP TABLE \(texts)"
     )
   }
 
-  private func send(
-    _ part: Range<Int>, withSource: Bool, _ connection: PostgresConnection
-  ) throws(PostgresFailure) {
+  private func send(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) {
     var piece = RowBuffer(capacity: Self.pieceByteCount * 2)
     piece.appendCopyHeader()
     for index in part {
       let row = encoded.row(index)
-      if withSource {
+      if hasSource {
         append(row, numbersRecords ? Int(encoded.records[index]) : source, to: &piece)
       } else {
         piece.append(row.assumingMemoryBound(to: UInt8.self))

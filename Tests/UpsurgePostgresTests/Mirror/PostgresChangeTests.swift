@@ -8,6 +8,12 @@ import UpsurgeRecords
 @testable import UpsurgeMirror
 @testable import UpsurgePostgres
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Files of changes: what they tell of a server is what they tell of SQLite.
 @Suite(
   "Changes on both stores", .enabled(if: PostgresServer.isPresent, Comment(rawValue: PostgresServer.skipNote))
@@ -93,6 +99,26 @@ struct PostgresChangeTests {
 
   private func lines(_ file: String) throws -> [String] {
     try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+
+  @Test("A delivery without records tells the rows that it takes away", arguments: [RowSweep.hard, .soft(column: "gone")])
+  func empty(sweep: RowSweep) throws {
+    try Database(scratch.file("a.db")).rows(Self.sqlite)
+    try server.psql(Self.creations[0], in: url)
+    var told: [[String]] = []
+    for (index, database) in [scratch.file("a.db"), url].enumerated() {
+      let file = scratch.file("\(index).ndjson")
+      for text in ["id,v,n\n3,c,1.5\n1,a,\n2,b,0.5\n", "id,v,n\n"] {
+        var table = MirrorTable(name: "feed", sources: [scratch.write(text, to: "feed.csv")])
+        table.options.rules.key = ["id"]
+        table.options.output.changesPath = file
+        (table.sweep, table.guards.allowsEmpty, table.guards.maximumDeletes) = (sweep, true, .percent(100))
+        let summary = MirrorJob(database: database, tables: [table]).run()
+        #expect(summary.exitCode == 0, "\((summary.error ?? summary.tables.first?.failure)?.description ?? "")")
+      }
+      told.append(try lines(file).map(Self.withoutMoments).sorted())
+    }
+    #expect(told[0] == told[1] && told[0].count == 3, "\(told)")
   }
 
   // MARK: - Loads
@@ -190,6 +216,64 @@ struct PostgresChangeTests {
     #expect(again.error == nil && again.progress.resumedCount == 300, "\(again.error?.message ?? "")")
     let all = try lines(file)
     #expect(all.count == 301 && all[300].contains("\"record\":301"))
+  }
+
+  @Test("A new table is told to its end only where its first rows were", arguments: [false, true])
+  func resumedNewTable(isToldFirst: Bool) throws {
+    let file = scratch.file("c.ndjson")
+    let text = "id,n\n" + (1...500).map { "\($0),\($0)\n" }.joined() + "501,x,y\n502,1\n502,2\n"
+    func load(_ onError: ErrorPolicy, told: Bool) -> RunSummary {
+      var options = LoadOptions()
+      (options.rules.key, options.output.changesPath) = (["id"], told ? file : nil)
+      (options.rejects.onError, options.transaction.commitEvery) = (onError, 100)
+      options.tuning.batchSizes.recordCount = 100
+      let feed = scratch.write(text, to: "feed.csv")
+      return LoadJob(database: url, table: "feed", sources: [feed], options: options).run()
+    }
+    #expect(load(.stop, told: isToldFirst).exitCode == 3)
+    let resumed = load(.reject, told: true)
+    if isToldFirst {
+      #expect(resumed.error == nil, "\(resumed.error?.description ?? "")")
+      let all = try lines(file)
+      #expect(all.count == 502 && all[501].contains("\"before\":{\"n\":1},\"after\":{\"n\":2}"), "\(all.suffix(2))")
+    } else {
+      #expect(
+        resumed.exitCode == 64 && resumed.error?.hint == "leave out --changes", "\(resumed.error?.description ?? "")")
+      #expect(load(.reject, told: false).error == nil)
+    }
+    #expect(try server.rows("SELECT count(*) AS n, max(n) AS most FROM feed", in: url) == ["501|500"])
+  }
+
+  @Test("A row that somebody else writes meanwhile is told as it was then", arguments: 0..<3)
+  func meanwhile(kind: Int) throws {
+    try server.psql(Self.creations[kind] + "; INSERT INTO feed VALUES (1, 'first', 0)", in: url)
+    let target = try #require(PostgresTarget(url))
+    let steps = Guarded<[String]>([])
+    let thread = try WorkerThread {
+      let failure = Server.failure {
+        let other = try PostgresConnection(to: target)
+        try other.run("BEGIN; UPDATE feed SET v = 'second' WHERE id = 1")
+        steps.withLock { $0.append("begun") }
+        let waiting =
+          "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())"
+        for _ in 0..<2_000 where try other.texts(waiting) == [["0"]] { usleep(5_000) }
+        try other.run("COMMIT")
+      }
+      steps.withLock { $0.append(failure.map { "\($0)" } ?? "ended") }
+    }
+    for _ in 0..<1_000 where steps.withLock({ $0.isEmpty }) { usleep(10_000) }
+    let file = scratch.file("c.ndjson")
+    var options = LoadOptions()
+    (options.rules.key, options.output.changesPath) = (["id"], file)
+    let feed = scratch.write("id,v\n1,third\n", to: "feed.csv")
+    let summary = LoadJob(database: url, table: "feed", sources: [feed], options: options).run()
+    thread.join()
+    #expect(summary.error == nil && summary.ledger.updated == 1, "\(summary.error?.description ?? "")")
+    #expect(steps.withLock { $0 } == ["begun", "ended"])
+    let all = try lines(file)
+    #expect(
+      all.count == 1 && all.first?.contains("\"before\":{\"v\":\"second\"},\"after\":{\"v\":\"third\"}") == true,
+      "\(all)")
   }
 
   @Test("What cannot be told is refused by name, and nothing is made")

@@ -262,6 +262,50 @@ struct PostgresOwnerTests {
     }
   }
 
+  @Test("A row that was edited stays so, however a record spells its key")
+  func keptSpellings() throws {
+    try server.psql("CREATE TABLE feed (id date PRIMARY KEY, v int)", in: url)
+    _ = scratch.write("id,v\n2024-02-28,1\n2024-02-29,2\n2024-03-01,3\n", to: "crm.csv")
+    var job = job(url, "crm.csv", owner: nil)
+    job.tables[0].localEdits = .keep
+    #expect(job.run().exitCode == 0)
+    try write("UPDATE feed SET v = 9 WHERE id = '2024-02-29'; DELETE FROM feed WHERE id = '2024-03-01'", in: url)
+    // What day that is only the server knows.
+    _ = scratch.write("id,v\n2024-02-28,4\nFeb 29 2024,5\nMar 1 2024,6\n", to: "crm.csv")
+    let summary = job.run()
+    #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 2, "\(message(summary))")
+    #expect(try rows("SELECT v FROM feed ORDER BY id", in: url) == ["4", "9"])
+  }
+
+  @Test("Edits of a table that the job has made are kept")
+  func keptNewTable() throws {
+    for database in databases {
+      _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+      var job = job(database, "crm.csv", owner: nil)
+      job.tables[0].localEdits = .keep
+      #expect(job.run().exitCode == 0)
+      try write("UPDATE feed SET v = 9 WHERE id = 1", in: database)
+      _ = scratch.write("id,v\n1,5\n2,6\n", to: "crm.csv")
+      let summary = job.run()
+      #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 1, "\(message(summary))")
+      #expect(try rows("SELECT id, v FROM feed ORDER BY id", in: database) == ["1|9", "2|6"])
+    }
+  }
+
+  @Test("A first delivery without records makes the table, and notes no row")
+  func emptyFirst() throws {
+    _ = scratch.write("id,v\n", to: "crm.csv")
+    var job = job(url, "crm.csv", owner: "crm")
+    job.tables[0].guards.allowsEmpty = true
+    job.tables[0].options.table.types = ["id": "INTEGER", "v": "INTEGER"]
+    let summary = job.run()
+    #expect(summary.exitCode == 0, "\(message(summary))")
+    #expect(try rows("SELECT (SELECT count(*) FROM feed) + (SELECT count(*) FROM upsurge_rows) AS n", in: url) == ["0"])
+    _ = scratch.write("id,v\n1,1\n", to: "crm.csv")
+    #expect(job.run().exitCode == 0)
+    #expect(try rows("SELECT owned_by FROM upsurge_rows", in: url) == ["'crm'"])
+  }
+
   @Test("Foreign keys that act on kept rows are refused, and so is a column that has gone")
   func keptRefusals() throws {
     try server.psql(
