@@ -98,7 +98,7 @@ package final class ChangeFile {
   /// Forgets what was written after a place.
   package func takeBack(to mark: Mark) throws(UpsurgeError) { try file.takeBack(to: mark.place) }
 
-  /// Brings what was written to the disk, before the commit that it tells of.
+  /// Brings what was written to the disk, before the commit that it is about.
   package func willCommit() throws(UpsurgeError) { try file.sync() }
 
   /// What was written so far stays.

@@ -1,4 +1,4 @@
-/// Tells a file of changes what becomes of each record and its row.
+/// Writes what becomes of each record and its row into a file of changes.
 final class ChangeLog: RecordObserver {
   let wantedRows = ObservedRows.beforeAndAfter
   private let file: ChangeFile

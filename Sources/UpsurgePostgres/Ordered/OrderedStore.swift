@@ -15,7 +15,7 @@ extension BatchWriter<OrderedStore> {
 /// Stores rows in the order of their arrival: a staging table, and one statement of `OrderedPlan` a segment. What fails because
 /// of a record is found by `RejectSearch`.
 package struct OrderedStore: RowStore {
-  /// Tells each row that is written, by statements that give them.
+  /// Shows each row that is written, by statements that return them.
   struct Telling {
     let rows: ToldRows
     /// The statement for records from one place up to another.

@@ -89,14 +89,14 @@ private struct DeltaRun {
   func store(
     _ rounds: [Range<Int>], after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
-    var (head, hasTable) = (head, false)
+    var (head, isMade) = (head, false)
     for round in rounds {
       let part = round.unbounded(of: rowCount)
       let changed = try change(part, &head, &outcomes)
       if changed == round.count { continue }
       let update = changed == nil ? plan.update(part, bounds) : nil
-      let finding = hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds)
-      hasTable = true
+      let finding = isMade ? plan.addition(part, bounds) : plan.creation(part, bounds)
+      isMade = true
       let work = [finding, update, plan.insertion(part)].compactMap { $0 }
       let counts = try run(work, after: &head, &outcomes)
       let (found, updated, inserted) = (counts[0], update == nil ? 0 : counts[1], counts[counts.count - 1])
@@ -105,7 +105,7 @@ private struct DeltaRun {
       outcomes.inserted += inserted
       outcomes.unchanged += round.count - (changed ?? 0) - found
     }
-    let last = head + (hasTable ? ["DROP TABLE \(DeltaPlan.table)"] : [])
+    let last = head + (isMade ? ["DROP TABLE \(DeltaPlan.table)"] : [])
     if !last.isEmpty { try connection.run(last.joined(separator: "; ")) }
   }
 

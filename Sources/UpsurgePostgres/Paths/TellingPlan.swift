@@ -1,4 +1,4 @@
-/// The statements that tell each row that they write, for a file of changes: see `ToldColumns`.
+/// The statements that return each row that they write, for a file of changes: see `ToldColumns`.
 ///
 ///     WITH m AS (records that differ), w AS (INSERT … RETURNING …) SELECT place, kind, row … UNION ALL …
 ///
@@ -38,7 +38,7 @@ struct TellingPlan {
 }
 
 extension OrderedStore.Telling {
-  /// What tells the rows of a table's records.
+  /// What shows the rows of a table's records.
   init(_ rows: ToldRows, _ shape: RecordShape, _ capabilities: Capabilities) {
     let plan = TellingPlan(shape, capabilities)
     self.init(

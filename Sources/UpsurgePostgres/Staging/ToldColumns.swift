@@ -1,4 +1,4 @@
-/// The columns of rows that a statement tells, as the parts of its SQL.
+/// The columns of rows that a statement returns for a file of changes, as the parts of its SQL.
 ///
 ///     RETURNING upsurge_row."id" AS upsurge_c0, …     returned
 ///     SELECT place, kind, w.upsurge_c0, …             told

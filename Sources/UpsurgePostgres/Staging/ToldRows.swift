@@ -1,10 +1,10 @@
 import Upsurge
 import UpsurgeRecords
 
-/// Tells a file of changes each row that a statement writes, as it was and as it is then. The rows come by a copy, so that no more
+/// Shows a file of changes each row that a statement writes, as it was and as it is then. The rows come by a copy, so that no more
 /// than one of them is held.
 final class ToldRows {
-  private let file: ChangeFile
+  let file: ChangeFile
   /// Makes a failure of an error of ours, with which the transaction ends.
   private let refuse: (UpsurgeError) -> PostgresFailure
   /// The table's columns as they are now.
@@ -13,7 +13,7 @@ final class ToldRows {
   private var source = ""
   /// The number in the source of each record of the batch.
   private var numbers: [UInt64] = []
-  /// Whether a real that is none of JSON's numbers is an infinity.
+  /// Whether a text in the column may be an infinity, which no number of JSON is.
   private var isReal: [Bool] = []
   private var texts = RowBuffer()
 
@@ -60,7 +60,7 @@ final class ToldRows {
 
   // MARK: - Rows
 
-  /// Runs a statement, and tells the rows that it gives.
+  /// Runs a statement, and shows the rows that it returns.
   /// - Parameters:
   ///   - sql: SELECT with the columns of `ToldColumns`.
   ///   - head: statements before it.

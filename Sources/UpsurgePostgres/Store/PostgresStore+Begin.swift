@@ -20,25 +20,9 @@ extension PostgresStore {
     let isTrial = options.output.dryRun != nil
     var preparations: [String] = []
     if var making = table.making {
-      making.isKeyedFirst =
-        options.output.changesOutput != nil
-        || !making.key.isEmpty
-          && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
-            // What is rejected before a key comes twice would be kept twice, and what is told would be told twice.
-            || options.rejects.target == .table && !options.transaction.isAtomic
-              && beginning.resumption == nil
-            || !beginning.files.canReadAgain(from: beginning.index))
+      making.isKeyedFirst = isKeyedFirst(making, beginning)
       table.making = making
-      if beginning.resumption == nil {
-        let unfinished = try unfinishedRuns()
-        try checkOwn(making)
-        for run in unfinished where !beginning.replaced.contains(where: { $0.id == run.id }) {
-          noteLoss(of: run, context)
-          preparations.append(runs(beside: table.name).forgetting(run.id, owner: run.owner))
-        }
-        preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
-        if capabilities.family.keepsDDLInTransactions { preparations += making.trial }
-      }
+      if beginning.resumption == nil { preparations = try beginnings(of: making, table, beginning, context) }
     }
     preparations += table.preparations
     if !isTrial && !preparations.isEmpty && !options.transaction.isAtomic {
@@ -81,6 +65,32 @@ extension PostgresStore {
     }
     table.making?.run = begun.run
     return PartTransactions(self, runs, begun, beginning, making: table.making, settings)
+  }
+
+  /// Whether a new table gets its key before its rows.
+  private func isKeyedFirst(_ making: NewTable, _ beginning: Beginning) -> Bool {
+    let options = job.options
+    if options.output.changesOutput != nil { return true }
+    return !making.key.isEmpty
+      && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
+        // What is rejected before a key comes twice would be kept twice.
+        || options.rejects.target == .table && !options.transaction.isAtomic && beginning.resumption == nil
+        || !beginning.files.canReadAgain(from: beginning.index))
+  }
+
+  /// What is run before a new table is made.
+  private func beginnings(
+    of making: NewTable, _ table: TargetTable, _ beginning: Beginning, _ context: StoreContext
+  ) throws(UpsurgeError) -> [String] {
+    var statements: [String] = []
+    let unfinished = try unfinishedRuns()
+    try checkOwn(making)
+    for run in unfinished where !beginning.replaced.contains(where: { $0.id == run.id }) {
+      noteLoss(of: run, context)
+      statements.append(runs(beside: table.name).forgetting(run.id, owner: run.owner))
+    }
+    statements.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+    return statements + (capabilities.family.keepsDDLInTransactions ? making.trial : [])
   }
 
   /// Writes down that a run of one transaction has begun, so that whoever comes while it commits can wait for its row.

@@ -48,7 +48,7 @@ extension PostgresStore {
     if options.output.changesPath != nil, options.output.dryRun == nil {
       throw UpsurgeError(
         .usage,
-        "with \(.connections, asked) records are stored at the same time, and \(.changes) tells their rows in the order of the input",
+        "with \(.connections, asked) records are stored at the same time, and \(.changes) shows their rows in the order of the input",
         hint: earlier == nil ? "leave out \(.connections), or \(.changes)" : "leave out \(.changes)")
     }
     if options.table.contract == .evolve {

@@ -22,8 +22,7 @@ final class PostgresTransfer: StoreTransfer {
   let files: RunFiles
   let batches: BatchStore
   let kept: KeptRecords
-  /// Where each row that changes is told; nil where nobody asks for that.
-  let changes: ChangeFile?
+  /// Is told each row that changes; nil where nobody asks for that.
   let told: ToldRows?
   /// The connections of a run that has several.
   let lanes: RunLanes?
@@ -45,8 +44,8 @@ final class PostgresTransfer: StoreTransfer {
   var committedRejects: [Reject.Code: UInt64] = [:]
   /// Of a run that keeps none.
   var firstRejects = FirstRejects()
-  private let startedSeconds: Double
-  private let beganAt = MonotonicClock.seconds
+  /// When the run would have begun, had it not been interrupted.
+  private let beganAt: Double
 
   init(
     _ store: PostgresStore, _ table: TargetTable, _ input: LoadInput, _ beginning: Beginning,
@@ -57,7 +56,7 @@ final class PostgresTransfer: StoreTransfer {
     let options = context.options
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
-    changes = try ChangeFile.make(options.output, resumed: beginning.resumption, note: context.note)
+    let changes = try ChangeFile.make(options.output, resumed: beginning.resumption, note: context.note)
     let refusals = Refusals()
     told = changes.map { ToldRows($0, refuse: refusals.refuse) }
     // Judged before the run is written down: a run that never begins leaves no row.
@@ -71,7 +70,7 @@ final class PostgresTransfer: StoreTransfer {
     batches = BatchStore(
       table, store.capabilities, walks: options.tuning.walks, told: told,
       shownName: store.noteName(of: table.name))
-    startedSeconds = beginning.resumption?.progress.seconds ?? 0
+    beganAt = MonotonicClock.seconds - (beginning.resumption?.progress.seconds ?? 0)
     announce()
     guard let run = beginning.resumption else { return }
     (ledger, committedLedger) = (run.progress.ledger, run.progress.ledger)
@@ -84,6 +83,9 @@ final class PostgresTransfer: StoreTransfer {
   }
 
   var options: LoadOptions { context.options }
+
+  /// Where each row that changes is told; nil where nobody asks for that.
+  var changes: ChangeFile? { told?.file }
 
   // MARK: What became of the records
 
@@ -193,7 +195,7 @@ final class PostgresTransfer: StoreTransfer {
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
     progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
-    progress.seconds = startedSeconds + MonotonicClock.seconds - beganAt
+    progress.seconds = MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }
 

@@ -144,23 +144,26 @@ extension RowNotes {
   /// A record that is about an edited row.
   struct AboutEdited {
     let record: Int
-    /// The key, where the row was deleted.
+    /// The key, where the row was deleted and keys are wanted.
     let deletedKey: String?
   }
 
   /// The records about rows that are kept, in their order. Their keys are in the table of those that are asked for.
-  func aboutEdited(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> [AboutEdited] {
+  /// - Parameter withKeys: whether keys of rows that were deleted are wanted, too: they may be long.
+  func aboutEdited(
+    _ rows: SweptRows, withKeys: Bool, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> [AboutEdited] {
     let terms = zip(rows.keyNames, rows.collations).map { "upsurge_s.\($0) = upsurge_a.\($0)\($1)" }
     let result = try connection.run(
       """
-      SELECT upsurge_a.upsurge_source, upsurge_e.k FROM \(KeyTable.asked.quotedName) AS upsurge_a
+      SELECT upsurge_a.upsurge_source\(withKeys ? ", upsurge_e.k" : "") FROM \(KeyTable.asked.quotedName) AS upsurge_a
         LEFT JOIN \(Self.edits) AS upsurge_e ON upsurge_e.place IS NULL AND upsurge_e.k = \(rows.keyText(ofEntry: "upsurge_a"))
       WHERE upsurge_e.k IS NOT NULL
         OR EXISTS (SELECT FROM \(KeyTable.kept.quotedName) AS upsurge_s WHERE \(terms.joined(separator: " AND ")))
       ORDER BY 1
       """, [])
     return result.rows.compactMap { row in
-      row.integer(0).map { AboutEdited(record: Int($0), deletedKey: row.text(1)) }
+      row.integer(0).map { AboutEdited(record: Int($0), deletedKey: withKeys ? row.text(1) : nil) }
     }
   }
 

@@ -14,7 +14,7 @@ extension SnapshotSweep {
     var asked = SeenKeys(target.rows, keys.shape, slots: keys.slots, numbers: nil, in: .asked, numbersRecords: true)
     try asked.make(connection)
     _ = try asked.add(range.map { Int32(truncatingIfNeeded: $0) }, of: batch, mayFail: true, connection)
-    let found = try rowNotes.aboutEdited(target.rows, connection)
+    let found = try rowNotes.aboutEdited(target.rows, withKeys: tombstone != nil, connection)
     try connection.run("DROP TABLE \(KeyTable.asked.quotedName)")
     var passedOver: Set<Int32> = []
     var forgotten: Set<String> = []

@@ -26,23 +26,24 @@ extension SnapshotSweep {
 
   /// The statement, with the rows that it gives in the order of their keys.
   private func sql(_ work: String, _ change: RowChange, _ rows: SweptRows, _ columns: ToldColumns) -> String {
-    let order = rows.keyNames.map { "w.\($0)" }.joined(separator: ", ")
+    // The table may be called as they are, and a row of it is said by the table's name.
+    let order = rows.keyNames.map { "upsurge_w.\($0)" }.joined(separator: ", ")
     let written = """
-      WITH w AS (\(work) RETURNING \(columns.returned(rows.alias)), \(rows.keyList)),
-      n AS (SELECT row_number() OVER (ORDER BY \(order)) AS upsurge_number, w.* FROM w)
+      WITH upsurge_w AS (\(work) RETURNING \(columns.returned(rows.alias)), \(rows.keyList)),
+      upsurge_n AS (SELECT row_number() OVER (ORDER BY \(order)) AS upsurge_number, upsurge_w.* FROM upsurge_w)
       """
     let kind: ToldColumns.Kind = if case .deletion = change { .deleted } else { .after }
-    var told = [columns.told("n.upsurge_number", "\(kind.rawValue)", of: "n", "FROM n")]
+    var told = [columns.told("upsurge_n.upsurge_number", "\(kind.rawValue)", of: "upsurge_n", "FROM upsurge_n")]
     if kind == .after {
       let terms = rows.key.indices.map { index in
         let equality = rows.key[index].isNotNull ? "=" : "IS NOT DISTINCT FROM"
         return
-          "\(rows.alias).\(rows.key[index].name.quotedForPostgres)\(rows.collations[index]) \(equality) n.\(rows.keyNames[index])"
+          "\(rows.alias).\(rows.key[index].name.quotedForPostgres)\(rows.collations[index]) \(equality) upsurge_n.\(rows.keyNames[index])"
       }
       told.append(
         columns.found(
-          "n.upsurge_number", .before, of: rows.alias,
-          "FROM n JOIN \(rows.table) ON \(terms.joined(separator: " AND "))"))
+          "upsurge_n.upsurge_number", .before, of: rows.alias,
+          "FROM upsurge_n JOIN \(rows.table) ON \(terms.joined(separator: " AND "))"))
     }
     return "\(written) \(ToldColumns.all(told))"
   }

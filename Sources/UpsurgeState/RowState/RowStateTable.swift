@@ -119,7 +119,7 @@ package enum RowStateTable {
     return String(decoding: out.bytes, as: UTF8.self)
   }
 
-  /// The error of a feed that tells the rows of a table by other columns than another feed does.
+  /// The error of a feed whose records find the rows of a table by other columns than those of another feed.
   /// - Parameters:
   ///   - names: the columns of this feed's key.
   ///   - other: the other feed's name; empty for one that has none.

@@ -101,15 +101,17 @@ struct PostgresChangeTests {
     try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
   }
 
-  @Test("A delivery without records tells the rows that it takes away", arguments: [RowSweep.hard, .soft(column: "gone")])
-  func empty(sweep: RowSweep) throws {
-    try Database(scratch.file("a.db")).rows(Self.sqlite)
-    try server.psql(Self.creations[0], in: url)
+  @Test(
+    "A delivery without records tells the rows that it takes away, whatever the table is called",
+    arguments: [RowSweep.hard, .soft(column: "gone")], ["feed", "n", "w"])
+  func empty(sweep: RowSweep, name: String) throws {
+    try Database(scratch.file("a.db")).rows(Self.sqlite.replacing("TABLE feed", with: "TABLE \(name)"))
+    try server.psql(Self.creations[0].replacing("TABLE feed", with: "TABLE \(name)"), in: url)
     var told: [[String]] = []
     for (index, database) in [scratch.file("a.db"), url].enumerated() {
       let file = scratch.file("\(index).ndjson")
       for text in ["id,v,n\n3,c,1.5\n1,a,\n2,b,0.5\n", "id,v,n\n"] {
-        var table = MirrorTable(name: "feed", sources: [scratch.write(text, to: "feed.csv")])
+        var table = MirrorTable(name: name, sources: [scratch.write(text, to: "feed.csv")])
         table.options.rules.key = ["id"]
         table.options.output.changesPath = file
         (table.sweep, table.guards.allowsEmpty, table.guards.maximumDeletes) = (sweep, true, .percent(100))
