@@ -110,8 +110,12 @@ extension PostgresStore {
 
   func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError) {
     _ = try askingNotes(of: table) { (notes, name, connection) throws(PostgresFailure) in
-      let sql = "UPDATE \(notes.quotedName) SET content = NULL, edit = NULL WHERE \"table\" = $1 AND owned_by = $2"
-      try connection.run(sql + " AND (content IS NOT NULL OR edit IS NOT NULL)", [.text(name), .text(owner)])
+      let noted = "\"table\" = $1 AND owned_by = $2 AND (content IS NOT NULL OR edit IS NOT NULL)"
+      let parameters: [PostgresParameter] = [.text(name), .text(owner)]
+      // Who notes no rows may have no right to change what others note.
+      let isNoted = try connection.run("SELECT EXISTS (SELECT FROM \(notes.quotedName) WHERE \(noted))", parameters)
+      guard isNoted.first?.flag(0) == true else { return }
+      try connection.run("UPDATE \(notes.quotedName) SET content = NULL, edit = NULL WHERE \(noted)", parameters)
     }
   }
 

@@ -283,9 +283,18 @@ final class PostgresTransfer: StoreTransfer {
     transactions.rollback()
     // A trial's rejects stay. The run that goes on cuts off what does not stand, as after a kill.
     if options.output.dryRun == nil, !transactions.mayStand { kept.file?.didRollBack() }
-    // Of a COMMIT that may stand, the run that goes on knows how much stays.
-    if !transactions.mayStand { changes?.didRollBack() }
+    if let changes { rollBack(changes) }
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
+  }
+
+  /// Of a COMMIT that may stand, the run that goes on knows how much of a file stays.
+  private func rollBack(_ changes: ChangeFile) {
+    if !transactions.mayStand { return changes.didRollBack() }
+    if changes.length != nil || options.output.dryRun != nil { return }
+    context.note(
+      RunNote(
+        .warning,
+        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed"))
   }
 
   var ending: RunEnding? { transactions.ending }
