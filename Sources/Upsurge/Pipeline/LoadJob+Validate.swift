@@ -40,7 +40,7 @@ extension LoadJob {
   func checkOutputs(sources: [Source]) throws(UpsurgeError) {
     let outputs: [(option: Wording, path: String?)] = [
       ("\(.rejects)", options.rejects.path), ("\(.summary)", options.output.summaryPath),
-      (options.output.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)", options.output.changesOutput),
+      (options.output.changesOption, options.output.changesOutput),
       ("\(.emitSQL)", options.output.emitPath),
     ]
     try checkStandardOutput(outputs)

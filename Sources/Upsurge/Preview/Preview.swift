@@ -16,10 +16,10 @@ struct Preview {
     var observers: [any RecordObserver] = []
     var files: [String: OutputFile] = [:]
     if let path = options.output.changesOutput {
-      let option: Wording = options.output.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)"
+      let option = options.output.changesOption
       let file = try Self.file(path, option, lengths, note)
       files[option.text] = file
-      observers.append(ChangeLog(file: file))
+      observers.append(ChangeLog(ChangeFile(file, option: option.text)))
     }
     if let path = options.output.emitPath {
       let file = try Self.file(path, "\(.emitSQL)", lengths, note)
@@ -40,7 +40,8 @@ struct Preview {
     self.files = files
   }
 
-  private static func file(
+  /// Makes a file of the run, or goes on with it.
+  static func file(
     _ path: String, _ option: Wording, _ lengths: [String: UInt64], _ note: (RunNote) -> Void
   ) throws(UpsurgeError) -> OutputFile {
     let file = try OutputFile(path: path, option: option, goesOn: lengths[option.text] != nil)
@@ -61,7 +62,10 @@ struct Preview {
 
 extension LoadOptions.Output {
   /// Where changes are written: `-` is standard output; nil for nowhere.
-  var changesOutput: String? { changesPath ?? (dryRun == .diff ? "-" : nil) }
+  package var changesOutput: String? { changesPath ?? (dryRun == .diff ? "-" : nil) }
+
+  /// The option that asks for changes.
+  package var changesOption: Wording { changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)" }
 
   /// Whether nothing of the run may stay in the database.
   var isTrial: Bool { isExplained || dryRun != nil }

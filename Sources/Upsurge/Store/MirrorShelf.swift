@@ -25,9 +25,20 @@ package protocol MirrorShelf: RunShelf {
   /// - Returns: nil without a table, and where a crash of the server may leave none of its rows.
   func tableMark(of table: String) throws(UpsurgeError) -> String?
 
-  /// How many rows a table has.
-  /// - Parameter scope: SQL over the table; nil counts all rows.
-  func count(rowsOf table: String, where scope: String?) throws(UpsurgeError) -> UInt64
+  /// How many rows of a table would go.
+  func count(_ rows: RemovedRows, of table: String) throws(UpsurgeError) -> UInt64
+
+  /// The names of feeds that still deliver rows of a table, those without a name left out.
+  func rowOwners(of table: String) throws(UpsurgeError) -> [String]
+
+  /// Whether somebody has edited or deleted a row that a feed's last delivery has had.
+  func holdsEdits(of table: String, ownedBy owner: String) throws(UpsurgeError) -> Bool
+
+  /// Forgets what a feed has stored in its rows: it has written some since without noting what, which is no edit.
+  func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError)
+
+  /// Whether anything is noted of a table's rows.
+  func holdsRowNotes(of table: String) throws(UpsurgeError) -> Bool
 
   /// Removes rows of a table, what was noted of it, and its runs that have not ended, all or nothing.
   /// - Parameters:
@@ -43,6 +54,8 @@ package protocol MirrorShelf: RunShelf {
 /// Rows of a table that are to go.
 package enum RemovedRows: Sendable {
   case none
+  /// Those of `inScope` of which it is noted that a feed has delivered them.
+  case delivered(inScope: String?)
   /// Rows for which SQL over the table is true; all rows without it.
   case inScope(String?)
 }

@@ -25,7 +25,8 @@ extension MirrorJob {
 
   /// - Throws: `guardRefused` where foreign keys would take away or change rows that the job is to keep.
   func checkKeptRows() throws(UpsurgeError) {
-    guard databaseIsThere, tables.contains(where: { $0.localEdits == .keep }) else { return }
+    // A server's table with such a key is refused by itself.
+    guard !isOnServer, databaseIsThere, tables.contains(where: { $0.localEdits == .keep }) else { return }
     guard let fault = try keptRowFaults(on: Connection.looking(at: database)).first else { return }
     throw UpsurgeError(
       .guardRefused,

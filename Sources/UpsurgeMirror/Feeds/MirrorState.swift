@@ -25,6 +25,15 @@ protocol MirrorState: RunShelf {
   func check(scope: String, of table: String) throws(UpsurgeError)
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool
 
+  /// The names of feeds that still deliver rows of a table, those without a name left out.
+  func rowOwners(of table: String) throws(UpsurgeError) -> [String]
+
+  /// Whether somebody has edited or deleted a row that a feed's last delivery has had.
+  func holdsEdits(of table: String, ownedBy owner: String) throws(UpsurgeError) -> Bool
+
+  /// Forgets what a feed has stored in its rows, as it has written some without noting what.
+  func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError)
+
   /// What the table is beside its name and its columns; nil where its rows may be lost without a word.
   func tableMark(of table: String) throws(UpsurgeError) -> String?
 }
@@ -58,6 +67,19 @@ extension Connection: MirrorState {
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool {
     guard let schema = try TableSchema.read(self, table: table) else { return false }
     return try integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
+  }
+
+  func rowOwners(of table: String) throws(UpsurgeError) -> [String] {
+    try RowStateTable.owners(of: table, on: self)
+  }
+
+  func holdsEdits(of table: String, ownedBy owner: String) throws(UpsurgeError) -> Bool {
+    guard let schema = try TableSchema.read(self, table: table) else { return false }
+    return try RowStateTable.holdsEdits(schema, ownedBy: owner, on: self)
+  }
+
+  func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError) {
+    try RowStateTable.forgetContent(of: table, ownedBy: owner, on: self)
   }
 
   func tableMark(of table: String) -> String? { "" }
@@ -102,6 +124,16 @@ struct ServerState: MirrorState {
   func check(scope: String, of table: String) throws(UpsurgeError) { try shelf.check(scope: scope, of: table) }
 
   func holdsRows(_ table: String) throws(UpsurgeError) -> Bool { try shelf.holdsRows(table) }
+
+  func rowOwners(of table: String) throws(UpsurgeError) -> [String] { try shelf.rowOwners(of: table) }
+
+  func holdsEdits(of table: String, ownedBy owner: String) throws(UpsurgeError) -> Bool {
+    try shelf.holdsEdits(of: table, ownedBy: owner)
+  }
+
+  func forgetContent(of table: String, ownedBy owner: String) throws(UpsurgeError) {
+    try shelf.forgetContent(of: table, ownedBy: owner)
+  }
 
   func tableMark(of table: String) throws(UpsurgeError) -> String? { try shelf.tableMark(of: table) }
 

@@ -49,18 +49,22 @@ public struct FeedRemoval: Sendable {
     let isByNotes: Bool
 
     init(_ records: [FeedRecord], of table: String, on connection: Connection) throws(UpsurgeError) {
+      self.init(records, holdsNotes: try RowStateTable.holdsNotes(of: table, on: connection))
+    }
+
+    /// Of feeds on a server.
+    /// - Parameter holdsNotes: whether anything is noted of the table's rows.
+    init(_ records: [FeedRecord], holdsNotes: Bool) {
       owners = records.map(\.ownedBy).filter { !$0.isEmpty }
       scope = owners.isEmpty ? records.last?.identity.scope : nil
       hasDelivered = records.contains(where: \.hasDelivered)
-      isByNotes = try RowStateTable.holdsNotes(of: table, on: connection) || !owners.isEmpty
+      isByNotes = holdsNotes || !owners.isEmpty
     }
 
-    /// Of feeds of a store that notes nothing of rows.
-    init(of records: [FeedRecord]) {
-      owners = []
-      scope = records.last?.identity.scope
-      hasDelivered = records.contains(where: \.hasDelivered)
-      isByNotes = false
+    /// Which rows go.
+    var removed: RemovedRows {
+      if !hasDelivered { return .none }
+      return isByNotes ? .delivered(inScope: scope) : .inScope(scope)
     }
   }
 
@@ -116,9 +120,19 @@ public struct FeedRemoval: Sendable {
       throw Self.unknown(table, in: SourceName.redacted(database), known: known)
     }
     self.table = record.table
-    ownership = Ownership(of: records)
-    (keptCount, waitingCount) = (0, 0)
-    rowCount = ownership.hasDelivered ? try shelf.count(rowsOf: table, where: ownership.scope) : 0
+    ownership = Ownership(records, holdsNotes: try shelf.holdsRowNotes(of: table))
+    waitingCount = 0
+    (rowCount, keptCount) = try Self.counts(of: table, ownership, shelf)
+  }
+
+  /// How many rows of a server's table go, and how many others in the scope stay.
+  private static func counts(
+    of table: String, _ ownership: Ownership, _ shelf: any MirrorShelf
+  ) throws(UpsurgeError) -> (gone: UInt64, kept: UInt64) {
+    let gone = try shelf.count(ownership.removed, of: table)
+    if ownership.hasDelivered && !ownership.isByNotes { return (gone, 0) }
+    let all = try shelf.count(.inScope(ownership.scope), of: table)
+    return (gone, all - min(all, gone))
   }
 
   private static func shelf(
@@ -133,15 +147,19 @@ public struct FeedRemoval: Sendable {
   /// Deletes the rows and the notes on a server.
   private func performOnServer(isTrial: Bool) throws(UpsurgeError) -> Removed {
     let shelf = try Self.shelf(database, table, stateSchema)
-    try check(Ownership(of: try ServerState(shelf: shelf).feeds(of: table)))
+    try check(
+      Ownership(
+        try ServerState(shelf: shelf).feeds(of: table), holdsNotes: try shelf.holdsRowNotes(of: table)))
     for run in try shelf.openRuns(of: table) {
       if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
     }
     do throws(UpsurgeError) {
+      let kept = try Self.counts(of: table, ownership, shelf).kept
       let count = try shelf.forget(
-        table, rows: ownership.hasDelivered ? .inScope(ownership.scope) : .none,
-        notes: [FeedTable.notes, TakenFiles.notes, ChunkTable.notes], isTrial: isTrial)
-      return Removed(rowCount: count)
+        table, rows: ownership.removed,
+        notes: [FeedTable.notes, TakenFiles.notes, ChunkTable.notes, RowStateTable.notes],
+        isTrial: isTrial)
+      return Removed(rowCount: count, keptCount: kept)
     } catch {
       throw error.code == .database ? refusal(error) : error
     }

@@ -8,22 +8,8 @@ extension MirrorJob {
   package func checkServer() throws(UpsurgeError) {
     do throws(UpsurgeError) { try checkConnections() } catch { throw file == nil ? error : error.ofJob }
     guard let name = StoreRegistry.provider(of: database)?.name else { return }
-    if dryRun == .diff {
-      let option: Wording = "\(.dryRun)=diff"
-      throw UpsurgeError(
-        .usage, "\(saying: option) does not apply to \(name): rows are not told one by one there yet",
-        hint: "leave out \(saying: option)")
-    }
     for table in tables {
       let shown = "table \(table.name.escapedForTerminal)"
-      for (isGiven, key) in [
-        (table.ownedBy != nil, "owned-by"), (table.localEdits != nil, "local-edits"),
-        (table.keepsRowState, "row-state"),
-      ] where isGiven {
-        throw UpsurgeError(
-          .usage, "\(shown): \(key) does not apply to \(name) yet: nothing is noted of each row there",
-          hint: "leave out \(key); or mirror into a file of SQLite")
-      }
       for (isGiven, key) in [
         (!table.options.table.computedColumns.isEmpty, "let"), (table.options.input.filter != nil, "where"),
       ] where isGiven {
@@ -32,11 +18,11 @@ extension MirrorJob {
           "\(shown): \(key) does not apply to \(name): the SQL of fields is SQLite's, and is not evaluated for a server yet",
           hint: "leave out \(key); or mirror into a file of SQLite")
       }
-      if atomicity == .bounded, table.sweep != .none {
+      for key in (table.sweep == .none ? [] : ["sweep"]) + table.rowStateKeys where atomicity == .bounded {
         throw UpsurgeError(
           .usage,
-          "\(shown): a sweep on \(name) is one transaction with its delivery, and atomic: bounded makes many of it",
-          hint: "leave out atomic, or sweep")
+          "\(shown): \(key) on \(name) needs one transaction for a delivery, and atomic: bounded makes many of it",
+          hint: "leave out atomic, or \(key)")
       }
     }
     if atomicity == .job, tables.count > 1 {
@@ -55,6 +41,12 @@ extension MirrorJob {
           .usage,
           "\(shown): \(.connections, count) is for a server: a file of SQLite has one writer at a time",
           hint: "leave out \(.connections)")
+      }
+      if let key = table.rowStateKeys.first {
+        throw UpsurgeError(
+          .usage,
+          "\(shown): \(.connections, count) stores a delivery by many transactions, and \(key) needs one for all of it",
+          hint: "leave out \(.connections), or \(key)")
       }
       if atomicity != .bounded {
         throw UpsurgeError(
@@ -94,6 +86,12 @@ extension MirrorJob {
 }
 
 extension MirrorTable {
+  /// The keys that are given because of which something is noted of each row.
+  fileprivate var rowStateKeys: [String] {
+    [(ownedBy != nil, "owned-by"), (localEdits != nil, "local-edits"), (keepsRowState, "row-state")]
+      .compactMap { $0.0 ? $0.1 : nil }
+  }
+
   fileprivate var canBeReadAgain: Bool { !sources.contains(where: \.isReadOnce) }
 }
 

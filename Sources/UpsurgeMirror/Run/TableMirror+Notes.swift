@@ -42,8 +42,8 @@ extension TableMirror {
         record.goodAt = record.checkedAt
         if !summary.loads.isEmpty { record.deliveredAt = record.checkedAt }
       }
-      if let connection = state as? Connection, !table.hasRowState, !summary.loads.isEmpty {
-        try RowStateTable.forgetContent(of: table.name, ownedBy: record.ownedBy, on: connection)
+      if !table.hasRowState, !summary.loads.isEmpty {
+        try state.forgetContent(of: table.name, ownedBy: record.ownedBy)
       }
       try state.write(record)
       return true

@@ -252,9 +252,9 @@ struct TableMirror {
 
   /// - Throws: `guardRefused` where a sweep would take away what feeds with a name deliver.
   private func checkOwners() throws(UpsurgeError) {
-    guard table.ownedBy == nil, table.sweep != .none, let connection = try lookingConnection() else { return }
-    let owners = try RowStateTable.owners(of: table.name, on: connection)
-    if owners.isEmpty { return }
+    guard table.ownedBy == nil, table.sweep != .none, let owners = try state()?.rowOwners(of: table.name),
+      !owners.isEmpty
+    else { return }
     let (name, names) = (table.name.escapedForTerminal, owners.joined(separator: ", ").escapedForTerminal)
     throw UpsurgeError(
       .guardRefused,
@@ -329,9 +329,7 @@ struct TableMirror {
 
   /// Whether rows of the last delivery were edited here, and are to be brought back.
   func needsRepair() throws(UpsurgeError) -> Bool {
-    guard table.localEdits == .repair, let connection = try lookingConnection(),
-      let schema = try TableSchema.read(connection, table: table.name)
-    else { return false }
-    return try RowStateTable.holdsEdits(schema, ownedBy: table.ownedBy ?? "", on: connection)
+    guard table.localEdits == .repair, let state = try state() else { return false }
+    return try state.holdsEdits(of: table.name, ownedBy: table.ownedBy ?? "")
   }
 }

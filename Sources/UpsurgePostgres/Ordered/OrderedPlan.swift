@@ -8,7 +8,7 @@
 /// with a NULL in the key are not given to it.
 package struct OrderedPlan: Sendable, Equatable {
   package var shape: RecordShape
-  private let insertedTest: InsertedTest
+  let insertedTest: InsertedTest
 
   /// How a new row is told from one that was there.
   enum InsertedTest: Sendable {
@@ -40,7 +40,7 @@ package struct OrderedPlan: Sendable, Equatable {
   package var table: PostgresTable { shape.table }
   package var key: PostgresIndex? { shape.key }
   package var columns: [PostgresColumn] { shape.columns }
-  private var rules: OrderedRules { shape.rules }
+  var rules: OrderedRules { shape.rules }
 
   /// Whether the transaction must be one of a snapshot (REPEATABLE READ) for the counts to be right.
   package var needsSnapshot: Bool { insertedTest == .joined && key != nil }
@@ -116,11 +116,12 @@ package struct OrderedPlan: Sendable, Equatable {
   }
 
   /// A column that a row of the table always has.
-  private func returnedKey(_ key: PostgresIndex) -> String {
-    (table.primaryKey?.parts.first?.column ?? key.parts.first?.column ?? columns.first { $0.isNotNull }?.name ?? "tableoid").quotedForPostgres
+  func returnedKey(_ key: PostgresIndex) -> String {
+    (table.primaryKey?.parts.first?.column ?? key.parts.first?.column ?? columns.first { $0.isNotNull }?.name
+      ?? "tableoid").quotedForPostgres
   }
 
-  private func onConflict(_ key: PostgresIndex) -> String {
+  func onConflict(_ key: PostgresIndex) -> String {
     let target = key.parts.map { $0.definition + ($0.column == nil ? "" : shape.collating($0)) }
       .joined(separator: ", ")
     let predicate = key.predicate.map { " WHERE \($0)" } ?? ""

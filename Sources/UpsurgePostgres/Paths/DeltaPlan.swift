@@ -13,7 +13,7 @@ struct DeltaPlan {
   static let table = "pg_temp.\(name)"
 
   let shape: RecordShape
-  private let key: PostgresIndex
+  let key: PostgresIndex
 
   init(_ shape: RecordShape) {
     guard let key = shape.key else { preconditionFailure("the delta path needs a key") }
@@ -27,7 +27,7 @@ struct DeltaPlan {
   }
 
   /// Records that are to be written.
-  private func selection(_ part: Range<Int>, _ bounds: KeyBounds?) -> String {
+  func selection(_ part: Range<Int>, _ bounds: KeyBounds?) -> String {
     "SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(shape.found(key, in: part, bounds: bounds))\(shape.filter)"
   }
 

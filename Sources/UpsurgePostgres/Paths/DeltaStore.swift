@@ -89,23 +89,23 @@ private struct DeltaRun {
   func store(
     _ rounds: [Range<Int>], after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
-    var (head, hasTable) = (head, false)
+    var (head, isMade) = (head, false)
     for round in rounds {
       let part = round.unbounded(of: rowCount)
       let changed = try change(part, &head, &outcomes)
       if changed == round.count { continue }
       let update = changed == nil ? plan.update(part, bounds) : nil
-      let finding = hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds)
-      hasTable = true
+      let finding = isMade ? plan.addition(part, bounds) : plan.creation(part, bounds)
+      isMade = true
       let work = [finding, update, plan.insertion(part)].compactMap { $0 }
       let counts = try run(work, after: &head, &outcomes)
       let (found, updated, inserted) = (counts[0], update == nil ? 0 : counts[1], counts[counts.count - 1])
-      if found != updated + inserted { throw Self.disturbed }
+      if found != updated + inserted { throw .disturbed }
       outcomes.updated += updated
       outcomes.inserted += inserted
       outcomes.unchanged += round.count - (changed ?? 0) - found
     }
-    let last = head + (hasTable ? ["DROP TABLE \(DeltaPlan.table)"] : [])
+    let last = head + (isMade ? ["DROP TABLE \(DeltaPlan.table)"] : [])
     if !last.isEmpty { try connection.run(last.joined(separator: "; ")) }
   }
 
@@ -131,13 +131,9 @@ private struct DeltaRun {
       defer { head = [] }
       return results.dropFirst(head.count).map(\.affectedCount)
     } catch {
-      throw plan.isKeyTaken(error) ? Self.disturbed : error
+      throw plan.isKeyTaken(error) ? .disturbed : error
     }
   }
-
-  /// Somebody else has written rows of the batch between two statements. All of it is to be done again.
-  static let disturbed = PostgresFailure(
-    .retryTransaction, "another session has stored rows under the same keys", sqlState: "40001")
 }
 
 /// Stores a part of a batch by a statement for each segment.
@@ -158,12 +154,12 @@ private struct DeltaPart: PartStore {
         let row = try run.connection.run((head + [writing]).joined(separator: "; ")).last?.first
         head = []
         let counts = (0..<3).map { Int(row?.integer($0) ?? 0) }
-        if counts[0] != counts[1] + counts[2] { throw DeltaRun.disturbed }
+        if counts[0] != counts[1] + counts[2] { throw .disturbed }
         updated += counts[1]
         inserted += counts[2]
       }
     } catch {
-      throw run.plan.isKeyTaken(error) ? DeltaRun.disturbed : error
+      throw run.plan.isKeyTaken(error) ? .disturbed : error
     }
     outcomes.updated += updated
     outcomes.inserted += inserted

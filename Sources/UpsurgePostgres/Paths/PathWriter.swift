@@ -20,9 +20,19 @@ package struct PathWriter: ~Copyable {
     _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int],
     walks: Bool = true
   ) {
+    self.init(connection, shape, capabilities, slots: slots, walks: walks, telling: nil)
+  }
+
+  /// - Parameter told: is told each row that is written; nil where nobody asks for that.
+  init(
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int],
+    walks: Bool, telling told: ToldRows?
+  ) {
     choice = PathChoice(shape, capabilities)
     needsSnapshot = choice.base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
-    writer = BatchWriter(ChosenPath(connection, shape, capabilities, choice, walks: walks), shape, slots: slots)
+    let telling = told.map { OrderedStore.Telling($0, shape, capabilities) }
+    let path = ChosenPath(connection, shape, capabilities, choice, walks: walks, telling: telling)
+    writer = BatchWriter(path, shape, slots: slots)
   }
 
   /// See `BatchWriter.recipe`.
@@ -50,11 +60,14 @@ private struct ChosenPath: RowStore {
   private let walks: Bool
   private let base: StagedStore
   private let small: UnnestStore
+  /// What stores records whose rows are told; nil where nobody asks for that.
+  private let told: OrderedStore?
   private(set) var batchCounts: [PathChoice.Path: Int] = [:]
 
   init(
-    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, _ choice: PathChoice,
-    walks: Bool
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities,
+    _ choice: PathChoice,
+    walks: Bool, telling: OrderedStore.Telling?
   ) {
     self.choice = choice
     self.walks = walks && choice.walkObjection == nil
@@ -62,6 +75,7 @@ private struct ChosenPath: RowStore {
     walk = WalkStore(connection)
     base = StagedStore(connection, shape, capabilities)
     small = UnnestStore(connection, shape, capabilities)
+    told = telling.map { OrderedStore(connection, OrderedPlan(shape, capabilities), telling: $0) }
   }
 
   var arrangement: RowArrangement { .rounds }
@@ -71,7 +85,7 @@ private struct ChosenPath: RowStore {
     _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
-    if choice.appendObjection == nil, walk.wasWorthIt != true,
+    if told == nil, choice.appendObjection == nil, walk.wasWorthIt != true,
       try append.appendFree(rows, order, &savepoints, &outcomes)
     {
       batchCounts[.append, default: 0] += 1
@@ -79,10 +93,11 @@ private struct ChosenPath: RowStore {
     }
     let walked = walks ? try walk.differing(rows, order, &outcomes) : nil
     let rest = walked ?? order
-    let isSmall = rest.rows.count < PathChoice.smallBatchCount && choice.unnestsSmall
+    let isSmall = told == nil && rest.rows.count < PathChoice.smallBatchCount && choice.unnestsSmall
     let path = rest.rows.isEmpty ? nil : isSmall ? .unnest : choice.base.path
     switch path {
     case nil: break
+    case _ where told != nil: try told?.store(rows, rest, &savepoints, &outcomes)
     case .unnest: try small.store(rows, rest, &savepoints, &outcomes)
     default: try base.store(rows, rest, &savepoints, &outcomes)
     }

@@ -1,7 +1,7 @@
 import UpsurgeRecords
 
-/// The table of the connections of runs that have several, in the schema of the runs: a row for each, which says whose it is, how far
-/// it has come, and what it has stored since the run's own position was written down.
+/// The table of the connections of runs that have several, in the schema of the runs. It has a row for each. That says whose it is, how
+/// far it has come, and what it has stored since the run's own position was written down.
 ///
 /// A connection locks its own row first in each transaction, so that connections never wait for one another. A process that takes a run
 /// over changes the owner of all rows, and waits for what is being stored. Where a run is forgotten, its rows go with it.

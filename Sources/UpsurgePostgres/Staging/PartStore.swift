@@ -7,6 +7,9 @@ protocol PartStore {
     _ part: Range<Int>, count: Int, after head: [String], _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure)
 
+  /// What the last call has stored is taken back, although nothing was against it.
+  mutating func takeBackLast() throws(PostgresFailure)
+
   /// Gets ready for many small parts.
   mutating func beginSearch() throws(PostgresFailure)
 
@@ -22,6 +25,8 @@ protocol PartStore {
 }
 
 extension PartStore {
+  func takeBackLast() throws(PostgresFailure) {}
+
   /// Asks a query that may fail.
   /// - Parameter savepoint: the name of one, to which it goes back.
   /// - Returns: nil where it has failed.

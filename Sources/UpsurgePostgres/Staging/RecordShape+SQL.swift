@@ -167,6 +167,12 @@ extension RecordShape {
     return "(SELECT \((readColumns(key) + extra).joined(separator: ", ")) FROM \(table.ownRows)\(filter))"
   }
 
+  /// The rows of the table that the key is about, with all columns.
+  func wholeRows(_ key: PostgresIndex) -> String {
+    let filter = key.predicate.map { " WHERE \($0)" } ?? ""
+    return "(SELECT \((["*"] + expressions(key)).joined(separator: ", ")) FROM \(table.ownRows)\(filter))"
+  }
+
   /// What is read of the rows: no more than the user may have the right to.
   private func readColumns(_ key: PostgresIndex) -> [String] {
     if !rules.changes.isEmpty || rules.condition != nil { return ["*"] }

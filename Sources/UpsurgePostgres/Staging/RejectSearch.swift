@@ -143,6 +143,7 @@ struct RejectSearch {
       do {
         try store.store(place..<place + 1, count: 1, after: savepoints.head(), &outcomes)
         storedCount += 1
+        try store.takeBackLast()
       } catch {
         guard error.kind == .record else { throw error }
         reject(place, error, &outcomes)

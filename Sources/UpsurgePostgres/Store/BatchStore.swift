@@ -16,7 +16,8 @@ final class BatchStore {
   private var additions: [ColumnTarget] = []
   /// How many batches took each path, at least in part.
   private(set) var pathCounts: [PathChoice.Path: Int] = [:]
-  private let tombstone: TombstoneTest?
+  /// Says which records are deletes; nil where none is one.
+  let tombstone: TombstoneTest?
   private var hasCommitted = false
   /// How the next batches are encoded, as long as all of their records are of one kind; nil where that is not known.
   private(set) var recipe: RowRecipe?
@@ -24,9 +25,18 @@ final class BatchStore {
   var ahead: AheadRows?
   private var recipeCount = 0
 
+  /// Is told each row that is written; nil where nobody asks for that.
+  private let told: ToldRows?
+  /// As lines of changes name the table.
+  private let shownName: String
+
   /// - Parameter walks: whether rows may be compared here.
-  init(_ table: TargetTable, _ capabilities: Capabilities, walks: Bool) {
+  init(
+    _ table: TargetTable, _ capabilities: Capabilities, walks: Bool, told: ToldRows? = nil,
+    shownName: String = ""
+  ) {
     (self.table, self.capabilities, self.walks) = (table, capabilities, walks)
+    (self.told, self.shownName) = (told, shownName)
     columns = table.knownColumns
     tombstone = table.given.tombstone.flatMap { tombstone in
       table.columns.slot(named: tombstone.column).map { TombstoneTest(cellIndex: $0, value: tombstone.value) }
@@ -81,10 +91,13 @@ final class BatchStore {
   private func forgetWriters() { (writers, recipe) = ([:], nil) }
 
   /// Stores a part of a batch, or as much of it as one transaction should hold.
-  /// - Parameter selection: the indexes of the records that the part counts; nil where these are indexes themselves. What is said of a
-  ///   record is said by its index in the batch.
+  /// - Parameters:
+  ///   - selection: the indexes of the records that the part counts; nil where these are indexes themselves. What is said of a record is
+  ///     said by its index in the batch.
+  ///   - passedOver: the indexes of records that are ignored.
   func store(
-    _ part: BatchPart, of batch: borrowing Batch, only selection: [Int32]? = nil, on connection: PostgresConnection
+    _ part: BatchPart, of batch: borrowing Batch, only selection: [Int32]? = nil,
+    passingOver passedOver: Set<Int32> = [], on connection: PostgresConnection
   ) throws(PostgresFailure) -> Outcome {
     let plan = try prepare(connection)
     var outcome = Outcome()
@@ -94,7 +107,10 @@ final class BatchStore {
       return outcome
     }
     let groups = RecordGroups(
-      batch, part.records, only: selection, tombstone: tombstone, keySlots: comparableKeySlots(plan))
+      batch, part.records, only: selection, tombstone: tombstone,
+      keySlots: told == nil ? comparableKeySlots(plan) : nil, passedOver: passedOver)
+    outcome.ledger.read += UInt64(passedOver.count)
+    outcome.ledger.ignored += UInt64(passedOver.count)
     // Groups that were gathered end at no record before which all are done.
     var savepoints = groups.isGathered ? part.savepoints.withoutLimit : part.savepoints
     for group in groups.groups where outcome.next == nil {
@@ -132,6 +148,9 @@ final class BatchStore {
     return outcome.ledger
   }
 
+  /// Looks at the table, and makes it where the run does that and has not yet.
+  func look(_ connection: PostgresConnection) throws(PostgresFailure) { _ = try prepare(connection) }
+
   /// Looks at the table on a connection that is new, and adds the columns that it is to have.
   private func prepare(_ connection: PostgresConnection) throws(PostgresFailure) -> RecordPlan {
     let isSame = self.connection === connection
@@ -156,6 +175,7 @@ final class BatchStore {
       table = try read(connection) ?? table
     }
     let plan = RecordPlan(self.table, found: table)
+    told?.begin(table, name: shownName, key: plan.key?.columns ?? table.primaryKey?.columns ?? [])
     forgetWriters()
     (self.connection, self.plan) = (connection, plan)
     return plan
@@ -197,7 +217,7 @@ final class BatchStore {
       note(new.recipe(recipeCount), of: kind)
       writer.new = consume new
     } else {
-      let path = PathWriter(connection, shape, capabilities, slots: slots, walks: walks)
+      let path = PathWriter(connection, shape, capabilities, slots: slots, walks: walks, telling: told)
       needsSnapshot = needsSnapshot || path.needsSnapshot
       note(path.recipe(recipeCount), of: kind)
       writer.path = consume path
@@ -211,6 +231,13 @@ final class BatchStore {
     guard kind == RecordGroups.Kind(), tombstone == nil else { return }
     self.recipe = recipe
     recipeCount += 1
+  }
+
+  /// The columns of the table that records have written, but for the mark of a sweep.
+  var writtenNames: [String] {
+    guard let plan else { return [] }
+    let mark = table.given.softColumn ?? ""
+    return columns.compactMap { plan.column(of: $0)?.name }.filter { !SQLName.isSame($0, mark) }
   }
 
   /// The first column of the key that records of a kind do not speak of; nil where they have all.

@@ -29,16 +29,14 @@ extension LoadOptions {
       (table.triggers != .run, "\(.triggers)", "only SQLite's can be held back by a load"),
       (table.foreignKeys != .auto, "\(.foreignKeys)", "the server checks its foreign keys itself"),
       (table.contract == .quarantine, "\(.contract, "quarantine")", "no record is kept there yet"),
-      (output.changesPath != nil, "\(.changes)", "rows are not told one by one there yet"),
-      (output.dryRun == .diff, "\(.dryRun, "diff")", "rows are not told one by one there yet"),
       (output.emitPath != nil, "\(.emitSQL)", "a batch goes up by COPY, which is no SQL of its own"),
       (transaction.direct == .always, "\(.direct, "always")", "only a file of SQLite can be packed"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
     ]
-    if delivery.rules.rowState != nil {
+    if delivery.rules.rowState != nil, !transaction.isAtomic {
       throw UpsurgeError(
-        .usage, "what is noted of each row (row-state, owned-by, local-edits) is not kept in PostgreSQL yet",
-        hint: "leave out row-state, owned-by and local-edits; or mirror into a file of SQLite")
+        .usage, "row-state in PostgreSQL is one transaction with its delivery, and atomic: bounded makes many of it",
+        hint: "atomic: table; or leave out row-state")
     }
     if let snapshot = delivery.rules.snapshot, snapshot.sweep != .none, !transaction.isAtomic {
       throw UpsurgeError(

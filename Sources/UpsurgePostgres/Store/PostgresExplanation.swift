@@ -58,6 +58,10 @@ struct PostgresExplanation {
       explanation.lines.append(Line("path", "keyed", because: "only rows that are there change"))
       return
     }
+    if job.options.output.changesOutput != nil {
+      explanation.lines.append(Line("path", "ordered", because: "each row that changes is told"))
+      return
+    }
     let choice = PathChoice(shape, capabilities)
     explanation.lines.append(Line("path", choice.base.path.rawValue, because: choice.base.reason))
     explanation.lines.append(

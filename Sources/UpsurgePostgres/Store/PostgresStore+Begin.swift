@@ -20,23 +20,9 @@ extension PostgresStore {
     let isTrial = options.output.dryRun != nil
     var preparations: [String] = []
     if var making = table.making {
-      making.isKeyedFirst =
-        !making.key.isEmpty
-        && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
-          // What is rejected before a key comes twice would be kept twice.
-          || options.rejects.target == .table && !options.transaction.isAtomic && beginning.resumption == nil
-          || !beginning.files.canReadAgain(from: beginning.index))
+      making.isKeyedFirst = isKeyedFirst(making, beginning)
       table.making = making
-      if beginning.resumption == nil {
-        let unfinished = try unfinishedRuns()
-        try checkOwn(making)
-        for run in unfinished where !beginning.replaced.contains(where: { $0.id == run.id }) {
-          noteLoss(of: run, context)
-          preparations.append(runs(beside: table.name).forgetting(run.id, owner: run.owner))
-        }
-        preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
-        if capabilities.family.keepsDDLInTransactions { preparations += making.trial }
-      }
+      if beginning.resumption == nil { preparations = try beginnings(of: making, table, beginning, context) }
     }
     preparations += table.preparations
     if !isTrial && !preparations.isEmpty && !options.transaction.isAtomic {
@@ -79,6 +65,32 @@ extension PostgresStore {
     }
     table.making?.run = begun.run
     return PartTransactions(self, runs, begun, beginning, making: table.making, settings)
+  }
+
+  /// Whether a new table gets its key before its rows.
+  private func isKeyedFirst(_ making: NewTable, _ beginning: Beginning) -> Bool {
+    let options = job.options
+    if options.output.changesOutput != nil { return true }
+    return !making.key.isEmpty
+      && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
+        // What is rejected before a key comes twice would be kept twice.
+        || options.rejects.target == .table && !options.transaction.isAtomic && beginning.resumption == nil
+        || !beginning.files.canReadAgain(from: beginning.index))
+  }
+
+  /// What is run before a new table is made.
+  private func beginnings(
+    of making: NewTable, _ table: TargetTable, _ beginning: Beginning, _ context: StoreContext
+  ) throws(UpsurgeError) -> [String] {
+    var statements: [String] = []
+    let unfinished = try unfinishedRuns()
+    try checkOwn(making)
+    for run in unfinished where !beginning.replaced.contains(where: { $0.id == run.id }) {
+      noteLoss(of: run, context)
+      statements.append(runs(beside: table.name).forgetting(run.id, owner: run.owner))
+    }
+    statements.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+    return statements + (capabilities.family.keepsDDLInTransactions ? making.trial : [])
   }
 
   /// Writes down that a run of one transaction has begun, so that whoever comes while it commits can wait for its row.
@@ -145,11 +157,17 @@ extension PostgresStore {
     settings.asksForServer = capabilities.family.saysWhenItStarted
     if let found = table.found {
       let sweep = job.options.delivery.rules.snapshot?.sweep ?? .none
-      if sweep != .none, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
+      let notesRows = job.options.delivery.rules.rowState != nil
+      if sweep != .none || notesRows, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      let isWhole = transaction.isAtomic || job.options.output.dryRun != nil
       settings.needsSnapshot =
-        PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
+        job.options.output.changesOutput != nil
+        // Where somebody else writes a row at the same time, a transaction that can be tried again tells what was there.
+        ? !isWhole || TellingPlan(shape, capabilities).needsSnapshot
+        : PathChoice(shape, capabilities).base.path != .delta
+          && OrderedPlan(shape, capabilities).needsSnapshot
     }
     return settings
   }
@@ -176,19 +194,27 @@ extension PostgresStore {
   /// What removes what a snapshot no longer has; nil where the records are none.
   /// - Throws: `usage` for a table that cannot be swept.
   func snapshotSweep(
-    of table: TargetTable, _ source: PreparedSource, _ context: StoreContext
+    of table: TargetTable, _ source: PreparedSource, _ told: ToldRows?, _ context: StoreContext
   ) throws(UpsurgeError) -> SnapshotSweep? {
-    guard let rules = job.options.delivery.rules.snapshot else { return nil }
+    let delivery = job.options.delivery.rules
+    if delivery.snapshot == nil && delivery.rowState == nil { return nil }
+    let rules = delivery.snapshot ?? SnapshotRules()
     let isTrial = job.options.output.dryRun != nil
     let target = try sweepTarget(table, rules)
     let notes = AcceptanceNotes(
       schema: stateSchema(beside: table.name), table: noteName(of: table.name), owner: rules.owner)
-    if !isTrial {
+    if !isTrial && delivery.snapshot != nil {
       try session.asking { (connection) throws(PostgresFailure) in try notes.make(connection) }
     }
-    let chunks = try target.flatMap { (target) throws(UpsurgeError) in try chunkMemory(of: table, target, source, context) }
-    return SnapshotSweep(
-      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, chunks: chunks, contentHash: context.deliveryHash
+    let notesOfRows = try target.flatMap { (target) throws(UpsurgeError) in
+      try self.rowNotes(of: table, target, context)
+    }
+    let chunks = try target.flatMap { (target) throws(UpsurgeError) in
+      try chunkMemory(of: table, target, source, context)
+    }
+    let sweep = SnapshotSweep(
+      rules, target, notes, isTrial: isTrial, memory: context.seenMemory, chunks: chunks, told: told,
+      contentHash: context.deliveryHash
     ) { [session, lockTimeout] (body) throws(PostgresFailure) in
       let looking = try PostgresConnection(to: session.target, cancellation: session.cancellation)
       // A lock of our own transaction would be waited for in vain.
@@ -196,13 +222,22 @@ extension PostgresStore {
       try body(looking)
       looking.rollback()
     }
+    (sweep.rowNotes, sweep.isDelta) = (notesOfRows, delivery.snapshot == nil)
+    return sweep
   }
 
   private func sweepTarget(
     _ table: TargetTable, _ rules: SnapshotRules
   ) throws(UpsurgeError) -> SweepTarget? {
-    if rules.sweep == .none { return nil }
     let shown = noteName(of: table.name)
+    if rules.sweep == .none {
+      if options.delivery.rules.rowState == nil { return nil }
+      if table.key.isNone {
+        throw UpsurgeError(
+          .usage, "row-state needs one key by which the records of table \(shown.escapedForTerminal) are upserted",
+          hint: "key: [COLS] names them; or leave out row-state and owned-by")
+      }
+    }
     if let scope = rules.scope { try check(scope: scope, of: table.found, orOf: table.making) }
     guard let found = table.found else {
       guard let making = table.making else { throw .sweepWithoutKey(of: shown) }
@@ -255,6 +290,7 @@ extension PostgresStore {
       session.rights.add(stateSchema(beside: table.name), PostgresRuns.name, ["REFERENCES"], isMade: true)
     }
     if snapshot != nil { names += UnacceptedState.layouts.map(\.name) }
+    if job.options.delivery.rules.rowState != nil { names.append(RowStateTable.name) }
     for name in names { noteRights(for: name, beside: table.name) }
     if job.options.rejects.target == .table { noteRights(for: rejectTables(beside: table.name)) }
   }

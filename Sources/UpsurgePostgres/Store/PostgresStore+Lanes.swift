@@ -33,8 +33,8 @@ extension PostgresStore {
     return RunPosition.Lanes(count: asked, division: division.text)
   }
 
-  /// - Throws: `usage` for a table in which the records of different keys must stay in their order; `guardRefused` where a run resumes
-  ///   whose records would be divided otherwise.
+  /// - Throws: `usage` for a table in which the records of different keys must stay in their order, and where changes are to be told;
+  ///   `guardRefused` where a run resumes whose records would be divided otherwise.
   func checkConnections(_ table: TargetTable, _ beginning: Beginning) throws(UpsurgeError) {
     let earlier = beginning.resumption?.position.lanes
     let asked = beginning.resumption == nil ? options.transaction.connections : earlier?.count ?? 1
@@ -43,6 +43,13 @@ extension PostgresStore {
     if earlier != nil {
       hint =
         "make the table what it was when the run began; or delete what that run has stored, and then \(.resume, "never") loads everything"
+    }
+    // A trial has one connection, and tells what several would change.
+    if options.output.changesPath != nil, options.output.dryRun == nil {
+      throw UpsurgeError(
+        .usage,
+        "with \(.connections, asked) records are stored at the same time, and \(.changes) shows their rows in the order of the input",
+        hint: earlier == nil ? "leave out \(.connections), or \(.changes)" : "leave out \(.changes)")
     }
     if options.table.contract == .evolve {
       throw UpsurgeError(

@@ -112,11 +112,10 @@ extension PostgresStore: MirrorShelf {
     }
   }
 
-  func count(rowsOf table: String, where scope: String?) throws(UpsurgeError) -> UInt64 {
-    guard let found = try catalogued(table) else { return 0 }
-    try checkStored(scope: scope, of: found)
+  func count(_ rows: RemovedRows, of table: String) throws(UpsurgeError) -> UInt64 {
+    guard let found = try catalogued(table), let removed = try removedRows(rows, of: found) else { return 0 }
     return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
-      let sql = "SELECT count(*) FROM \(Self.rows(of: found, where: scope))"
+      let sql = "SELECT count(*) FROM \(removed)"
       return UInt64(try connection.run(sql, []).first?.integer(0) ?? 0)
     }
   }
@@ -139,9 +138,18 @@ extension PostgresStore: MirrorShelf {
       hint: "run it as that user; or delete the rows of the feed yourself")
   }
 
-  /// What follows FROM. A comment at the end of the scope ends with its line.
-  private static func rows(of table: PostgresTable, where scope: String?) -> String {
-    "\(table.ownRows) AS \(table.name.quotedForPostgres)" + (scope.map { " WHERE (\($0)\n)" } ?? "")
+  /// Which rows of a table would go, as what follows FROM; nil for none. A comment at the end of the scope ends with its line.
+  private func removedRows(_ rows: RemovedRows, of table: PostgresTable) throws(UpsurgeError) -> String? {
+    var terms: [String] = []
+    switch rows {
+    case .none: return nil
+    case .inScope(let scope), .delivered(inScope: let scope):
+      try checkStored(scope: scope, of: table)
+      if let scope { terms.append("(\(scope)\n)") }
+    }
+    if case .delivered = rows { terms.append(try deliveredTerm(table)) }
+    return "\(table.ownRows) AS \(table.name.quotedForPostgres)"
+      + (terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND "))
   }
 
   func forget(
@@ -149,7 +157,7 @@ extension PostgresStore: MirrorShelf {
   ) throws(UpsurgeError) -> UInt64 {
     let place = try place(of: TableName(table))
     let found = try catalogued(table)
-    if case .inScope(let scope) = rows, let found { try checkStored(scope: scope, of: found) }
+    let removed = try found.flatMap { (found) throws(UpsurgeError) in try removedRows(rows, of: found) }
     let name = noteName(of: place)
     let acceptance = AcceptanceNotes(schema: stateSchema(beside: place), table: name, owner: "")
     let stored = notes.map { StateTable($0, schema: stateSchema(beside: place)) } + [acceptance.refusals, acceptance.rows]
@@ -161,8 +169,8 @@ extension PostgresStore: MirrorShelf {
         try connection.run("BEGIN; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
         for run in open { try runs(beside: place).forget(run.id, owner: run.owner, connection) }
         var count = 0
-        if case .inScope(let scope) = rows, let found {
-          count = try connection.run("DELETE FROM \(Self.rows(of: found, where: scope))", []).affectedCount
+        if let removed {
+          count = try connection.run("DELETE FROM \(removed)", []).affectedCount
           try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
         }
         for table in stored where try table.exists(connection) {
@@ -184,7 +192,7 @@ extension PostgresStore: MirrorShelf {
     }
   }
 
-  private func catalogued(_ table: String) throws(UpsurgeError) -> PostgresTable? {
+  func catalogued(_ table: String) throws(UpsurgeError) -> PostgresTable? {
     let place = try place(of: TableName(table))
     return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       try PostgresTable.read(schema: place.schema, name: place.name, connection)

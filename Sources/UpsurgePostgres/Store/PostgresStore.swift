@@ -178,7 +178,9 @@ final class PostgresStore: Store {
       try found.checkTakesRecords(
         by: options.rules, sweep: options.delivery.rules.snapshot?.sweep ?? .none)
       if wasMade { try checkOnlyTable(place) }
-      return try preparation.existing(found)
+      let table = try preparation.existing(found)
+      try options.output.checkTelling(table, found, capabilities)
+      return table
     }
     guard options.table.createsTable else {
       throw UpsurgeError(
@@ -188,6 +190,7 @@ final class PostgresStore: Store {
     }
     try options.checkMode(withoutTable: place.shown)
     try checkFree(place)
+    try options.output.checkTelling(nil, nil, capabilities)
     if wasMade, let own = try preparation.begun() { return own }
     return try preparation.new(nameByteLimit: capabilities.nameByteLimit)
   }

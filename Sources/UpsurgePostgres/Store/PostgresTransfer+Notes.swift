@@ -39,6 +39,7 @@ extension PostgresTransfer {
     summary.guardRefusal = snapshot?.refusal
     summary.acceptance.refusedDigest = snapshot?.verdict.refusedDigest
     summary.acceptance.isByDigest = snapshot?.verdict.isByDigest ?? false
+    summary.localEdits = snapshot?.localEdits ?? LocalEditCounts()
     summary.acceptance.isHeldByReferences = snapshot?.isHeldByReferences ?? false
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]

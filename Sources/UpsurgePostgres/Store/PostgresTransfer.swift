@@ -3,6 +3,15 @@ import UpsurgeRecords
 import UpsurgeState
 import UpsurgeStorage
 
+/// Makes failures of errors of ours, for who is there before the transactions.
+private final class Refusals {
+  weak var transactions: RunTransactions?
+
+  func refuse(_ error: UpsurgeError) -> PostgresFailure {
+    transactions?.refuse(error) ?? PostgresFailure(.other, error.message)
+  }
+}
+
 /// Takes records into a table of PostgreSQL: each transaction stores a batch, the rejects and the place in the input together.
 /// `GatheringTransfer` gives it large ones.
 final class PostgresTransfer: StoreTransfer {
@@ -13,6 +22,8 @@ final class PostgresTransfer: StoreTransfer {
   let files: RunFiles
   let batches: BatchStore
   let kept: KeptRecords
+  /// Is told each row that changes; nil where nobody asks for that.
+  let told: ToldRows?
   /// The connections of a run that has several.
   let lanes: RunLanes?
   /// Removes what a snapshot no longer has; nil where the records are none.
@@ -33,8 +44,8 @@ final class PostgresTransfer: StoreTransfer {
   var committedRejects: [Reject.Code: UInt64] = [:]
   /// Of a run that keeps none.
   var firstRejects = FirstRejects()
-  private let startedSeconds: Double
-  private let beganAt = MonotonicClock.seconds
+  /// When the run would have begun, had it not been interrupted.
+  private let beganAt: Double
 
   init(
     _ store: PostgresStore, _ table: TargetTable, _ input: LoadInput, _ beginning: Beginning,
@@ -45,14 +56,21 @@ final class PostgresTransfer: StoreTransfer {
     let options = context.options
     store.noteRights(for: table)
     kept = try KeptRecords(store, table, context, resumed: beginning.resumption)
+    let changes = try ChangeFile.make(options.output, resumed: beginning.resumption, note: context.note)
+    let refusals = Refusals()
+    told = changes.map { ToldRows($0, refuse: refusals.refuse) }
     // Judged before the run is written down: a run that never begins leaves no row.
-    snapshot = try store.snapshotSweep(of: table, beginning.source, context)
+    snapshot = try store.snapshotSweep(of: table, beginning.source, told, context)
     let setting = try store.laneSetting(of: table, beginning, context)
     transactions = try store.transactions(for: &table, input, beginning, context, over: setting)
+    refusals.transactions = transactions
+    snapshot?.rowNotes?.run = transactions.delivery.flatMap { Int64($0) }
     lanes = try store.lanes(of: table, transactions, beginning, isSeveral: setting != nil)
     self.table = table
-    batches = BatchStore(table, store.capabilities, walks: options.tuning.walks)
-    startedSeconds = beginning.resumption?.progress.seconds ?? 0
+    batches = BatchStore(
+      table, store.capabilities, walks: options.tuning.walks, told: told,
+      shownName: store.noteName(of: table.name))
+    beganAt = MonotonicClock.seconds - (beginning.resumption?.progress.seconds ?? 0)
     announce()
     guard let run = beginning.resumption else { return }
     (ledger, committedLedger) = (run.progress.ledger, run.progress.ledger)
@@ -65,6 +83,9 @@ final class PostgresTransfer: StoreTransfer {
   }
 
   var options: LoadOptions { context.options }
+
+  /// Where each row that changes is told; nil where nobody asks for that.
+  var changes: ChangeFile? { told?.file }
 
   // MARK: What became of the records
 
@@ -142,6 +163,7 @@ final class PostgresTransfer: StoreTransfer {
       }
     } catch {
       guard let failure = part.failure, (try? parts.failed(failure)) != nil else { throw error }
+      if transactions.commitsParts { changes?.didRollBack() }
       batches.forget()
       return false
     }
@@ -171,12 +193,13 @@ final class PostgresTransfer: StoreTransfer {
     position.lanes = lanes?.position
     position.outputLengths = kept.earlierPosition.rejectsLengths(
       with: kept.file?.length, in: options.rejects.target?.place)
+    if let changes, let length = changes.length { position.outputLengths[changes.option] = length }
     var progress = RunProgress()
     (progress.ledger, progress.rejectsByReason) = (ledger, rejects)
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
     progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
-    progress.seconds = startedSeconds + MonotonicClock.seconds - beganAt
+    progress.seconds = MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }
 
@@ -186,6 +209,7 @@ final class PostgresTransfer: StoreTransfer {
     batches.didCommit()
     lastCommitted = last.map { inputPlace.position(of: $0, sourceNames: context.sourceNames).position }
     try kept.file?.didCommit()
+    try changes?.didCommit()
   }
 
   // MARK: The end
@@ -202,6 +226,12 @@ final class PostgresTransfer: StoreTransfer {
 
   private func judge(_ snapshot: SnapshotSweep, _ connection: PostgresConnection) throws(PostgresFailure) {
     let transactions = transactions
+    if told != nil || snapshot.rowNotes != nil {
+      // A delivery without records has not met the table yet.
+      try batches.look(connection)
+      told?.end(of: context.sourceNames.last ?? "")
+    }
+    snapshot.rowNotes?.written = batches.writtenNames
     try snapshot.end(ledger, connection) { transactions.refuse($0) }
   }
 
@@ -218,6 +248,7 @@ final class PostgresTransfer: StoreTransfer {
       try lanes?.remove(connection)
       let ending = try batches.finishNewTable(connection)
       if ending == .complete { try snapshot?.remember(ledger, connection) }
+      try bringChangesToDisk()
       return ending
     }
     if ending == .keyComesTwice {
@@ -225,7 +256,17 @@ final class PostgresTransfer: StoreTransfer {
       throw UpsurgeError(.database, "a key comes twice in the new table")
     }
     isDone = true
-    if options.output.dryRun == nil { try didCommit() }
+    if options.output.dryRun == nil { try didCommit() } else { try changes?.didCommit() }
+  }
+
+  /// What is told of the last transaction must be there when it is committed.
+  private func bringChangesToDisk() throws(PostgresFailure) {
+    if options.output.dryRun != nil { return }
+    do throws(UpsurgeError) {
+      try changes?.willCommit()
+    } catch {
+      throw transactions.refuse(error)
+    }
   }
 
   /// Where the run stands when all of it is stored.
@@ -246,7 +287,18 @@ final class PostgresTransfer: StoreTransfer {
     transactions.rollback()
     // A trial's rejects stay. The run that goes on cuts off what does not stand, as after a kill.
     if options.output.dryRun == nil, !transactions.mayStand { kept.file?.didRollBack() }
+    if let changes { rollBack(changes) }
     (ledger, rejectsByReason) = (committedLedger, committedRejects)
+  }
+
+  /// Of a COMMIT that may stand, the run that goes on knows how much of a file stays.
+  private func rollBack(_ changes: ChangeFile) {
+    if !transactions.mayStand { return changes.didRollBack() }
+    if changes.length != nil || options.output.dryRun != nil { return }
+    context.note(
+      RunNote(
+        .warning,
+        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed"))
   }
 
   var ending: RunEnding? { transactions.ending }

@@ -31,19 +31,22 @@ struct RecordGroups {
   /// - Parameters:
   ///   - range: the records that are to be stored.
   ///   - selection: the indexes of the records that `range` counts; nil where these are indexes themselves.
+  ///   - passedOver: those of them that are not.
   ///   - tombstone: says which records are deletes; nil where none is one.
   ///   - keySlots: the slots of the key, where equal keys are equal cells; nil where that is not known.
   init(
     _ batch: borrowing Batch, _ range: Range<Int>, only selection: [Int32]? = nil, tombstone: TombstoneTest?,
-    keySlots: [Int]?
+    keySlots: [Int]?, passedOver: Set<Int32> = []
   ) {
     if range.isEmpty { return }
-    let isAll = selection == nil && range == 0..<batch.recordCount
+    let isAll = selection == nil && range == 0..<batch.recordCount && passedOver.isEmpty
     if isAll, tombstone == nil, !batch.hasAbsentCells {
       groups = [Group(kind: Kind(), records: nil)]
       return
     }
-    let records = selection.map { Array($0[range]) } ?? range.map { Int32(truncatingIfNeeded: $0) }
+    var records = selection.map { Array($0[range]) } ?? range.map { Int32(truncatingIfNeeded: $0) }
+    if !passedOver.isEmpty { records.removeAll { passedOver.contains($0) } }
+    if records.isEmpty { return }
     if tombstone == nil && !batch.hasAbsentCells {
       groups = [Group(kind: Kind(), records: records)]
       return

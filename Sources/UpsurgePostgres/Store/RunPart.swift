@@ -28,6 +28,7 @@ struct RunPart {
   mutating func store(_ batch: borrowing Batch, on connection: PostgresConnection) throws(PostgresFailure) {
     if hasTried {
       transfer.kept.file?.didRollBack()
+      if transfer.transactions.commitsParts { transfer.changes?.didRollBack() }
       transfer.batches.forget()
     }
     hasTried = true
@@ -38,6 +39,7 @@ struct RunPart {
       transfer.ledger, transfer.rejectsByReason, transfer.firstRejects
     )
     try transfer.snapshot?.begin(connection) { transfer.transactions.refuse($0) }
+    transfer.told?.begin(batch, of: transfer.context.sourceNames[batch.origin.sourceIndex])
     let outcome = try storeRecords(of: batch, on: connection)
     nextRecord = outcome.next ?? part.records.upperBound
     ledger += outcome.ledger
@@ -46,7 +48,10 @@ struct RunPart {
       try transfer.kept.file?.didBegin()
       try takeRejects(of: batch, outcome.rejected)
       try transfer.kept.file?.flush()
-      if transfer.options.output.dryRun == nil { try transfer.kept.file?.willCommit() }
+      if transfer.options.output.dryRun == nil {
+        try transfer.kept.file?.willCommit()
+        if transfer.transactions.commitsParts { try transfer.changes?.willCommit() }
+      }
     } catch {
       throw transfer.transactions.refuse(error)
     }
@@ -64,7 +69,9 @@ struct RunPart {
     of batch: borrowing Batch, on connection: PostgresConnection
   ) throws(PostgresFailure) -> BatchStore.Outcome {
     do throws(PostgresFailure) {
-      return try transfer.batches.store(part, of: batch, on: connection)
+      let passedOver = try transfer.snapshot?.passedOver(
+        batch, part.records, transfer.batches.tombstone, connection)
+      return try transfer.batches.store(part, of: batch, passingOver: passedOver ?? [], on: connection)
     } catch {
       if part.savepoints == .none { failure = error }
       throw error

@@ -9,6 +9,12 @@ struct SeenKeys: ~Copyable {
   private let table: KeyTable
   private var encoded: EncodedRows
   private var numbers: SeenNumbers?
+  /// Whether each key has the number of its record's source.
+  private let hasSource: Bool
+  /// Whether that number is the record's own in its batch.
+  private let numbersRecords: Bool
+  /// That of the keys that are added; nil for those of records that were refused.
+  private var source: Int?
 
   private static let pieceByteCount = 256 << 10
   /// Values that the server makes keys of wait here.
@@ -18,13 +24,19 @@ struct SeenKeys: ~Copyable {
   ///   - shape: the key's columns of records.
   ///   - slots: the slot of each of them.
   ///   - numbers: notes keys on this side; nil where SQL asks for them, or they are not numbers.
-  init(_ rows: SweptRows, _ shape: RecordShape, slots: [Int], numbers: SeenNumbers?, in table: KeyTable = .seen) {
-    (self.rows, self.table, self.numbers) = (rows, table, numbers)
+  ///   - numbersRecords: whether it has each record's number in the batch in its place.
+  ///   - hasSource: whether the table has the number of each record's source; there are no numbers on this side then.
+  init(
+    _ rows: SweptRows, _ shape: RecordShape, slots: [Int], numbers: SeenNumbers?, in table: KeyTable = .seen,
+    hasSource: Bool = false, numbersRecords: Bool = false
+  ) {
+    (self.rows, self.table, self.numbers, self.hasSource) = (rows, table, numbers, hasSource || numbersRecords)
+    self.numbersRecords = numbersRecords
     encoded = EncodedRows(shape, slots: slots)
   }
 
   func make(_ connection: PostgresConnection) throws(PostgresFailure) {
-    if numbers == nil { try connection.run(table.creation(for: rows)) }
+    if numbers == nil { try connection.run(table.creation(for: rows, hasSource: hasSource)) }
   }
 
   /// The keys, as long as they are on this side; nil where they are in the table.
@@ -40,11 +52,15 @@ struct SeenKeys: ~Copyable {
   }
 
   /// Adds the keys of some records.
-  /// - Parameter mayFail: whether the table has refused some of the batch: their keys may be none, too.
+  /// - Parameters:
+  ///   - source: the number of the records' source; nil for those that were refused.
+  ///   - mayFail: whether the table has refused some of the batch: their keys may be none, too.
   /// - Returns: how many have a key that is not one of any row.
   mutating func add(
-    _ records: [Int32], of batch: borrowing Batch, mayFail: Bool, _ connection: PostgresConnection
+    _ records: [Int32], of batch: borrowing Batch, source: Int? = nil, mayFail: Bool,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Int {
+    self.source = source
     let faults = encoded.fill(batch, 0..<records.count, only: records)
     if encoded.count == 0 { return faults.count }
     if try note(connection) { return faults.count }
@@ -94,12 +110,14 @@ struct SeenKeys: ~Copyable {
       let name = column.name.quotedForPostgres
       return "\(rows.alias).\(name)::\(binary.stagingType) AS \(name)"
     }
+    let number = hasSource ? ["0::int4 AS upsurge_source"] : []
     _ = try connection.beginCopy(
-      "CREATE TEMPORARY TABLE \(Self.texts) ON COMMIT DROP AS SELECT \(list.joined(separator: ", ")) FROM \(rows.table) WITH NO DATA;"
+      "CREATE TEMPORARY TABLE \(Self.texts) ON COMMIT DROP AS SELECT \((list + number).joined(separator: ", ")) FROM \(rows.table) WITH NO DATA;"
         + " COPY \(texts) FROM STDIN (FORMAT binary)")
     try send(part, connection)
     try connection.run(
-      "INSERT INTO \(table.quotedName) SELECT \(shape.rawValues("s")) FROM \(texts) AS s; DROP TABLE \(texts)")
+      "INSERT INTO \(table.quotedName) SELECT \(shape.rawValues("s"))\(hasSource ? ", s.upsurge_source" : "") FROM \(texts) AS s; DROP TABLE \(texts)"
+    )
   }
 
   private func send(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) {
@@ -107,7 +125,11 @@ struct SeenKeys: ~Copyable {
     piece.appendCopyHeader()
     for index in part {
       let row = encoded.row(index)
-      piece.append(row.assumingMemoryBound(to: UInt8.self))
+      if hasSource {
+        append(row, numbersRecords ? Int(encoded.records[index]) : source, to: &piece)
+      } else {
+        piece.append(row.assumingMemoryBound(to: UInt8.self))
+      }
       if piece.count >= Self.pieceByteCount {
         try connection.put(piece.bytes)
         piece.count = 0
@@ -116,5 +138,17 @@ struct SeenKeys: ~Copyable {
     piece.appendCopyTrailer()
     try connection.put(piece.bytes)
     _ = try connection.endCopy()
+  }
+
+  /// Appends a row with one field more.
+  private func append(_ row: UnsafeRawBufferPointer, _ number: Int?, to piece: inout RowBuffer) {
+    piece.append(Int16(truncatingIfNeeded: encoded.shape.columns.count + 1))
+    piece.append(UnsafeBufferPointer(rebasing: row.assumingMemoryBound(to: UInt8.self)[2...]))
+    if let number {
+      piece.append(Int32(4))
+      piece.append(Int32(truncatingIfNeeded: number))
+    } else {
+      piece.append(Int32(-1))
+    }
   }
 }

@@ -1,5 +1,6 @@
 import Upsurge
 import UpsurgeRecords
+import UpsurgeState
 import UpsurgeStorage
 
 /// What becomes of rows that a snapshot no longer has; for one thread at a time, within the only transaction of a delivery.
@@ -23,6 +24,14 @@ final class SnapshotSweep {
   let looking: LookingBody
   /// What is known of the delivery in parts; nil where nothing is, and nothing is remembered.
   let chunks: ChunkMemory?
+  /// Is told each row that goes; nil where nobody asks for that.
+  let told: ToldRows?
+  /// What is noted of each row; nil where nothing is.
+  var rowNotes: RowNotes?
+  /// Whether the records are only changes, so that rows are noted and nothing is judged.
+  var isDelta = false
+  /// Whether the keys that the last commit has are beside those of now.
+  private var knowsBefore = false
   var seen: SeenKeys?
   private(set) var before: RowCounts?
   private(set) var holdsUnaccepted = false
@@ -38,6 +47,8 @@ final class SnapshotSweep {
   /// Whether rows of other tables refer to rows that were to go.
   private(set) var isHeldByReferences = false
   private(set) var verdict = DeliveryJudgement.Verdict()
+  /// What was done with rows that were edited here.
+  private(set) var localEdits = LocalEditCounts()
 
   typealias LookingBody = ((PostgresConnection) throws(PostgresFailure) -> Void) throws(PostgresFailure) -> Void
 
@@ -57,11 +68,13 @@ final class SnapshotSweep {
   ///   - target: nil where nothing is swept.
   ///   - looking: calls with a separate connection.
   init(
-    _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool, memory: SeenMemory,
-    chunks: ChunkMemory?, contentHash: @escaping () -> UInt64?, looking: @escaping LookingBody
+    _ rules: SnapshotRules, _ target: SweepTarget?, _ notes: AcceptanceNotes, isTrial: Bool,
+    memory: SeenMemory,
+    chunks: ChunkMemory?, told: ToldRows?, contentHash: @escaping () -> UInt64?,
+    looking: @escaping LookingBody
   ) {
     (self.rules, self.target, self.notes, self.isTrial, self.chunks) = (rules, target, notes, isTrial, chunks)
-    (self.memory, self.contentHash, self.looking) = (memory, contentHash, looking)
+    (self.memory, self.told, self.contentHash, self.looking) = (memory, told, contentHash, looking)
   }
 
   /// Whether the table is one that the delivery itself makes.
@@ -76,12 +89,19 @@ final class SnapshotSweep {
   ) throws(PostgresFailure) {
     guard let target, before == nil else { return }
     guard try chunks?.begin(connection) ?? true else { throw refuse(chunks!.giveUp()) }
+    try rowNotes?.settle(isTableNew: isNewTable, connection, refuse: refuse)
     if isNewTable {
       before = RowCounts(all: 0, live: 0, accepted: 0, outside: 0)
       return
     }
-    holdsUnaccepted = try notes.holdsRows(connection)
     let rows = target.rows
+    try rowNotes?.markEdits(rows, connection, refuse: refuse)
+    if rules.sweep == .none, let keys = target.keys {
+      before = RowCounts(all: 0, live: 0, accepted: 0, outside: 0)
+      seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: nil, hasSource: true)
+      return try seen!.make(connection)
+    }
+    holdsUnaccepted = try notes.holdsRows(connection)
     let isAccepted = holdsUnaccepted ? " AND \(notes.acceptedTerm(key: rows.keyText))" : ""
     let row = try connection.run(
       """
@@ -89,18 +109,28 @@ final class SnapshotSweep {
         count(*) FILTER (WHERE \(rows.isOutside)) FROM \(rows.table)
       """, []
     ).first
-    let counts = RowCounts(
-      all: row?.integer(0) ?? 0, live: row?.integer(1) ?? 0, accepted: row?.integer(2) ?? 0, outside: row?.integer(3) ?? 0)
+    var counts = RowCounts(
+      all: row?.integer(0) ?? 0, live: row?.integer(1) ?? 0, accepted: row?.integer(2) ?? 0,
+      outside: row?.integer(3) ?? 0)
+    if let rowNotes, rowNotes.rules.isOwned {
+      // Only what the feed has delivered may go.
+      let terms = "(\(rows.isLive))\(isAccepted) AND \(rowNotes.sweptTerm(rows))"
+      counts.accepted =
+        try connection.run("SELECT count(*) FROM \(rows.table) WHERE \(terms)", []).first?.integer(0) ?? 0
+    }
+    if rules.scope != nil, rowNotes?.hasMarked == true { counts.outside = try outsideCount(rows, connection) }
     before = counts
     if let chunks {
       let isTrue = try chunks.look(at: rows, count: counts.all - counts.outside, connection)
       if !isTrue || holdsUnaccepted && chunks.isUsed { throw refuse(chunks.giveUp()) }
     }
-    guard let keys = target.keys, rules.scope != nil || (rows.mark == nil ? counts.live : counts.all) > 0 else { return }
-    // A scope, a mark and rows that nobody has accepted are asked for by SQL.
-    let isPlain = rules.scope == nil && rows.mark == nil && !holdsUnaccepted
+    guard let keys = target.keys,
+      rowNotes != nil || rules.scope != nil || (rows.mark == nil ? counts.live : counts.all) > 0
+    else { return }
+    // A scope, a mark, notes and rows that nobody has accepted are asked for by SQL.
+    let isPlain = rules.scope == nil && rows.mark == nil && !holdsUnaccepted && rowNotes == nil
     let numbers = isPlain ? SeenNumbers(of: rows.key, memory) : nil
-    seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: numbers)
+    seen = SeenKeys(rows, keys.shape, slots: keys.slots, numbers: numbers, hasSource: rowNotes != nil)
     try seen!.make(connection)
   }
 
@@ -117,7 +147,19 @@ final class SnapshotSweep {
     unreadableCount += UInt64(unreadable.count + parserCount)
     if seen == nil || records.isEmpty { return }
     let readable = records.filter { !unreadable.contains($0) }.map { Int32(truncatingIfNeeded: $0) }
-    unreadableCount += UInt64(try seen!.add(readable, of: batch, mayFail: !rejected.isEmpty, connection))
+    let source = batch.origin.sourceIndex
+    guard rowNotes != nil, !rejected.isEmpty else {
+      unreadableCount += UInt64(
+        try seen!.add(readable, of: batch, source: source, mayFail: !rejected.isEmpty, connection))
+      return
+    }
+    // A record that was refused is no delivery of its row, and keeps it from being swept.
+    let refused = Set(rejected.map { Int32(truncatingIfNeeded: $0.record) })
+    for (isRefused, source) in [(false, source), (true, nil)] {
+      let records = readable.filter { refused.contains($0) == isRefused }
+      unreadableCount += UInt64(
+        try seen!.add(records, of: batch, source: source, mayFail: isRefused, connection))
+    }
   }
 
   /// Whether the key of a record cannot be one of any row.
@@ -143,16 +185,44 @@ final class SnapshotSweep {
     _ ledger: Ledger, _ connection: PostgresConnection, refuse: (UpsurgeError) -> PostgresFailure
   ) throws(PostgresFailure) {
     (sweptCount, revivedCount, refusal, isHeldByReferences) = (0, 0, nil, false)
-    guard let target else {
-      try judge(
-        SnapshotFacts(readCount: ledger.wanted, unreadableCount: 0, rowsBefore: 0, unseenCount: 0), connection
-      ) { () throws(PostgresFailure) in false }
-      if refusal == nil { try accept(connection) }
-      return
-    }
+    guard let target else { return try judgeWhole(ledger, connection) }
     try begin(connection, refuse: refuse)
-    let isThere = !isNewTable || ledger.inserted > 0
-    if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
+    let unswept = try unsweptCount(connection)
+    if rules.sweep != .none {
+      let isThere = !isNewTable || ledger.inserted > 0
+      if isThere, try isOutOfScope(target, connection) { throw refuse(.outside(scope: rules.scope ?? "")) }
+      try settle(target, ledger, connection, refuse: refuse)
+    } else if !isDelta {
+      try judgeWhole(ledger, connection)
+    }
+    if let rowNotes, rowNotes.hasMarked, seen != nil {
+      if rules.sweep != .none, refusal == nil { localEdits.unswept = unswept }
+      if rowNotes.rules.localEdits == .repair {
+        localEdits.repaired = try rowNotes.repairedCount(target.rows, connection)
+      } else if rowNotes.keepsChanged || rowNotes.keepsDeleted {
+        localEdits.kept = try rowNotes.keptCount(target.rows, connection)
+      }
+    }
+    // Of a delta, and of one that lacks some records, nobody knows what the feed no longer has.
+    let knowsUnseen = !isDelta && refusal == nil && (rules.sweep != .none || unreadableCount == 0)
+    try rowNotes?.finish(
+      isNewTable ? .all : .seen, target.rows,
+      RowNotes.Verdict(isRefused: refusal != nil, knowsBefore: knowsBefore, knowsUnseen: knowsUnseen), connection)
+  }
+
+  /// Judges a delivery because of which nothing is swept.
+  private func judgeWhole(_ ledger: Ledger, _ connection: PostgresConnection) throws(PostgresFailure) {
+    let facts = SnapshotFacts(
+      readCount: ledger.wanted, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
+    try judge(facts, connection) { () throws(PostgresFailure) in false }
+    if refusal == nil { try accept(connection) }
+  }
+
+  /// Judges the delivery, and removes rows.
+  private func settle(
+    _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection,
+    refuse: (UpsurgeError) -> PostgresFailure
+  ) throws(PostgresFailure) {
     let gone = try gather(target, ledger, connection, refuse: refuse)
     let facts = SnapshotFacts(
       readCount: ledger.wanted, unreadableCount: unreadableCount, rowsBefore: UInt64(before?.accepted ?? 0),
@@ -194,9 +264,22 @@ final class SnapshotSweep {
   ) throws(PostgresFailure) -> Bool {
     guard rules.scope != nil else { return false }
     let rows = target.rows
+    if rowNotes?.hasMarked == true {
+      // A row that somebody here has put outside is brought back.
+      let sql = "SELECT EXISTS (SELECT FROM \(rows.table) WHERE \(rows.isOutside) AND \(rows.isIn(.seen))\(exceptKept))"
+      if seen != nil, try connection.run(sql, []).first?.flag(0) == true { return true }
+      return try outsideCount(rows, connection) != before?.outside
+    }
     let strays = seen == nil ? "" : ", count(*) FILTER (WHERE \(rows.isIn(.seen)))"
     let row = try connection.run("SELECT count(*)\(strays) FROM \(rows.table) WHERE \(rows.isOutside)", []).first
     return row?.integer(0) != before?.outside || seen != nil && row?.integer(1) != 0
+  }
+
+  /// Rows that are not the feed's, but for those that were edited here.
+  private func outsideCount(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int64 {
+    let isEdited = rowNotes?.isEdited(rows) ?? "false"
+    let sql = "SELECT count(*) FROM \(rows.table) WHERE \(rows.isOutside) AND NOT \(isEdited)"
+    return try connection.run(sql, []).first?.integer(0) ?? 0
   }
 
   // MARK: - Rows
@@ -217,10 +300,11 @@ final class SnapshotSweep {
       try seen!.bringUp(connection)
     }
     let accepted = holdsUnaccepted ? notes.acceptedTerm(key: rows.keyText) : "true"
+    let owned = rowNotes.map { $0.rules.isOwned ? " AND \($0.sweptTerm(rows))" : "" } ?? ""
     try connection.run(
       """
       CREATE TEMPORARY TABLE \(KeyTable.gone.name) ON COMMIT DROP AS SELECT \(rows.keyList), \(accepted) AS upsurge_accepted
-      FROM \(rows.table) WHERE (\(rows.isLive)) AND NOT \(rows.isIn(.seen))
+      FROM \(rows.table) WHERE (\(rows.isLive)) AND NOT \(rows.isIn(.seen))\(owned)\(exceptKept)
       """, [])
     let row = try connection.run(
       "SELECT count(*), count(*) FILTER (WHERE upsurge_accepted) FROM \(KeyTable.gone.quotedName)", []
@@ -257,6 +341,7 @@ final class SnapshotSweep {
     if seen == nil || rows.mark == nil && goneCount == 0 { return nil }
     let count = "SELECT count(*) FROM \(rows.quotedName)"
     try connection.run("SAVEPOINT upsurge_sweep")
+    let mark = told?.end
     do throws(PostgresFailure) {
       let countBefore = target.isReferredToByItself ? try connection.run(count, []).first?.integer(0) ?? 0 : 0
       let swept = goneCount > 0 ? try removeGone(rows, connection) : 0
@@ -265,37 +350,37 @@ final class SnapshotSweep {
         let keptCount = try countGone(rows, connection)
         if keptCount > 0 {
           try connection.run(Self.takingBack)
+          if let mark { try told?.takeBack(to: mark) }
           return .rowsKept(in: target.name, keptCount, of: goneCount)
         }
       }
       if let mark = rows.mark {
         let condition = "(\(rows.isInScope)) AND NOT \(mark.isThere) AND \(rows.isIn(.seen))"
-        let sql = "UPDATE \(rows.table) SET \(mark.name) = \(mark.there) WHERE \(condition)"
-        revivedCount = try connection.run(sql, []).affectedCount
+        revivedCount = try write(.mark(mark.there, mark), rows, where: condition, connection)
       }
       // What waits for the end of the transaction is told now.
       try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
       if target.isReferredToByItself, rows.mark == nil,
         try connection.run(count, []).first?.integer(0) != countBefore - Int64(swept)
       {
-        return try takeBack(target, nil, connection)
+        return try takeBack(target, nil, mark, connection)
       }
       try connection.run("RELEASE SAVEPOINT upsurge_sweep")
       sweptCount = UInt64(swept)
       return nil
     } catch {
       guard error.kind == .record, connection.isOpen else { throw error }
-      return try takeBack(target, error, connection)
+      return try takeBack(target, error, mark, connection)
     }
   }
 
   /// - Returns: how many rows have gone, or were marked.
-  private func removeGone(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int {
-    let change =
-      rows.mark.map { "UPDATE \(rows.table) SET \($0.name) = \($0.gone)" } ?? "DELETE FROM \(rows.table)"
+  private func removeGone(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> Int
+  {
+    let change = rows.mark.map { RowChange.mark($0.gone, $0) } ?? .deletion
     var count = 0
     for condition in Self.conditions(of: rows) {
-      count += try connection.run("\(change) WHERE \(condition)", []).affectedCount
+      count += try write(change, rows, where: condition, connection)
     }
     return count
   }
@@ -317,9 +402,11 @@ final class SnapshotSweep {
   private static let takingBack = Savepoints.takingBack("upsurge_sweep")
 
   private func takeBack(
-    _ target: SweepTarget, _ failure: PostgresFailure?, _ connection: PostgresConnection
+    _ target: SweepTarget, _ failure: PostgresFailure?, _ mark: ChangeFile.Mark?,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> UpsurgeError {
     try connection.run(Self.takingBack)
+    if let mark { try told?.takeBack(to: mark) }
     var children: [String] = []
     if failure?.sqlState == "23503" || failure == nil, let oid = target.oid {
       let sql = """
@@ -341,7 +428,9 @@ final class SnapshotSweep {
   private func keepUnaccepted(
     _ target: SweepTarget, _ ledger: Ledger, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
-    let mayHaveBrought = ledger.inserted > 0 || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
+    let mayHaveBrought =
+      rowNotes?.rules.isOwned == true || ledger.inserted > 0
+      || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
     if !mayHaveBrought { return true }
     let rows = target.rows
     var terms = ["(\(rows.isLive))"]
@@ -374,6 +463,7 @@ final class SnapshotSweep {
       return false
     }
     _ = try connection.endCopy()
+    knowsBefore = true
     return true
   }
 }

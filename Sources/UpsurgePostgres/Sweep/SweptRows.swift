@@ -42,6 +42,14 @@ struct SweptRows: Sendable {
   /// SQL that is true of a row whose key a table of keys holds.
   func isIn(_ keys: KeyTable) -> String { isIn(keys, "=") }
 
+  /// SQL that is true of a row and a key of a table of keys that are the same.
+  /// - Parameter entry: what stands for the key.
+  func matches(_ entry: String) -> String {
+    zip(zip(key, keyNames), collations).map { pair, collation in
+      "\(entry).\(pair.1) = \(alias).\(pair.0.name.quotedForPostgres)\(collation)"
+    }.joined(separator: " AND ")
+  }
+
   /// SQL that is true of a row that has no value of some column of its key, and whose key a table of keys holds; nil where each row
   /// has all. No record is about such a row.
   func isWithoutKey(in keys: KeyTable) -> String? {
@@ -58,8 +66,15 @@ struct SweptRows: Sendable {
   }
 
   /// SQL for a row's key as one text, as it is noted. Longer ones are noted by what stands for them: an index takes no more.
-  var keyText: String {
-    let texts = key.map { "\(alias).\($0.name.quotedForPostgres)::text" }
+  var keyText: String { Self.keyText(of: key.map(\.name), alias) }
+
+  /// SQL for a key of a table of keys as one text, as that of its row is noted.
+  func keyText(ofEntry entry: String) -> String { Self.keyText(of: keyNames, entry) }
+
+  /// SQL for a row's key as one text.
+  /// - Parameter row: what stands for the row.
+  static func keyText(of names: [String], _ row: String) -> String {
+    let texts = names.map { "\(row).\($0.quotedForPostgres)::text" }
     let text = texts.count == 1 ? texts[0] : "jsonb_build_array(\(texts.joined(separator: ", ")))::text"
     return "CASE WHEN octet_length(\(text)) > 1000 THEN md5(\(text)) ELSE \(text) END"
   }
@@ -74,6 +89,11 @@ struct KeyTable: Sendable {
   /// The rows that the last commit has.
   static let before = KeyTable(name: "upsurge_before")
 
+  /// The rows that were edited here, and are to be kept.
+  static let kept = KeyTable(name: "upsurge_kept")
+  /// The records of a batch, of which is asked whether they are about such rows.
+  static let asked = KeyTable(name: "upsurge_asked")
+
   /// The keys of parts that the last delivery had, and this one has not.
   static let left = KeyTable(name: "upsurge_left")
 
@@ -82,8 +102,11 @@ struct KeyTable: Sendable {
   var quotedName: String { "pg_temp.\(name)" }
 
   /// Makes it, without rows, with the types and collations of the table's own columns.
-  func creation(for rows: SweptRows) -> String {
-    "CREATE TEMPORARY TABLE \(name) ON COMMIT DROP AS SELECT \(rows.keyList) FROM \(rows.table) WITH NO DATA"
+  /// - Parameter hasSource: whether each key has the number of its record's source, or NULL.
+  func creation(for rows: SweptRows, hasSource: Bool = false) -> String {
+    let source = hasSource ? ", 0::int4 AS upsurge_source" : ""
+    return
+      "CREATE TEMPORARY TABLE \(name) ON COMMIT DROP AS SELECT \(rows.keyList)\(source) FROM \(rows.table) WITH NO DATA"
   }
 
   var copy: String { "COPY \(quotedName) FROM STDIN (FORMAT binary)" }

@@ -43,13 +43,7 @@ extension RowStateKeeper {
   package func markEdits() throws(UpsurgeError) {
     guard let rows = edits.rows else { return }
     if rules.localEdits == .keep, let column = try rows.missingColumn(on: connection) {
-      throw UpsurgeError(
-        .guardRefused,
-        "table \(schema.name.escapedForTerminal) has no column \(column.escapedForTerminal) any more, which the feed has "
-          + "written; so nobody knows which rows were edited here, and local-edits: keep cannot keep them",
-        hint:
-          "give the column back with its values; or run the job once without local-edits, which gives all rows back to the feed"
-      )
+      throw RowStateTable.missing(column, of: schema.name)
     }
     edits.dataVersion = try connection.integer("PRAGMA main.data_version")
     try rows.unmark(run: runNumber, on: connection)

@@ -173,15 +173,8 @@ package final class RowStateKeeper {
       WHERE "table" = \(table) AND key_columns <> \(keyColumns) LIMIT 1
       """)
     guard try other.step() else { return }
-    let name = other.text(at: 0) ?? ""
-    let text = other.text(at: 1) ?? ""
-    let columns = (try? JSONValue(text))?.texts?.joined(separator: ", ") ?? text
-    throw UpsurgeError(
-      .guardRefused,
-      "feeds of table \(schema.name.escapedForTerminal) tell its rows by different columns: this one by "
-        + "\(keyNames.joined(separator: ", ").escapedForTerminal), \(name.isEmpty ? "one without owned-by" : name.escapedForTerminal) "
-        + "by \(columns.escapedForTerminal)",
-      hint: "give all of them the same key; a feed that is no more leaves with its rows of upsurge_rows")
+    throw RowStateTable.otherKey(
+      keyNames, of: schema.name, other: other.text(at: 0) ?? "", columns: other.text(at: 1) ?? "")
   }
 
   // MARK: - Rows

@@ -111,12 +111,40 @@ package enum RowStateTable {
   }
 
   /// The column `key_columns`: names as a JSON array.
-  static func text(ofColumns names: [String]) -> String {
+  package static func text(ofColumns names: [String]) -> String {
     var out = JSONText()
     out.beginArray()
     for name in names { out.string(name) }
     out.endArray()
     return String(decoding: out.bytes, as: UTF8.self)
+  }
+
+  /// The error of a feed whose records find the rows of a table by other columns than those of another feed.
+  /// - Parameters:
+  ///   - names: the columns of this feed's key.
+  ///   - other: the other feed's name; empty for one that has none.
+  ///   - columns: its `key_columns`.
+  package static func otherKey(
+    _ names: [String], of table: String, other: String, columns: String
+  ) -> UpsurgeError {
+    let shown = (try? JSONValue(columns))?.texts?.joined(separator: ", ") ?? columns
+    return UpsurgeError(
+      .guardRefused,
+      "feeds of table \(table.escapedForTerminal) tell its rows by different columns: this one by "
+        + "\(names.joined(separator: ", ").escapedForTerminal), \(other.isEmpty ? "one without owned-by" : other.escapedForTerminal) "
+        + "by \(shown.escapedForTerminal)",
+      hint: "give all of them the same key; a feed that is no more leaves with its rows of upsurge_rows")
+  }
+
+  /// The error of a table whose edited rows are to be kept, and which lacks a column that the feed has written.
+  package static func missing(_ column: String, of table: String) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "table \(table.escapedForTerminal) has no column \(column.escapedForTerminal) any more, which the feed has "
+        + "written; so nobody knows which rows were edited here, and local-edits: keep cannot keep them",
+      hint:
+        "give the column back with its values; or run the job once without local-edits, which gives all rows back to the feed"
+    )
   }
 
   /// The names of feeds that still deliver rows of a table, those without a name left out.
@@ -170,7 +198,7 @@ package enum RowStateTable {
 
 extension JSONValue {
   /// An array of texts; nil for anything else.
-  var names: [String]? {
+  package var names: [String]? {
     guard case .array(let values) = self else { return nil }
     let names = values.compactMap { value -> String? in
       if case .text(let text) = value { return text }

@@ -105,6 +105,26 @@ struct SeveralMirrorTests {
       try server.rows(
         "SELECT count(*) AS n FROM pg_class WHERE relname IN ('a', 'b') OR relname LIKE 'upsurge%'", in: url)
         == ["0"])
+    let noting: [(String, (inout MirrorTable) -> Void)] = [
+      ("owned-by", { ($0.ownedBy, $0.sweep) = ("crm", .hard) }), ("row-state", { $0.keepsRowState = true }),
+      ("local-edits", { $0.localEdits = .keep }),
+    ]
+    for (key, change) in noting {
+      var noted = table("t", "id\n1\n", connections: 4)
+      change(&noted)
+      for atomicity in [MirrorJob.Atomicity.table, .bounded] {
+        let summary = job(url, [noted], atomicity).run()
+        #expect(
+          summary.exitCode == 64 && summary.error?.hint == "leave out --connections, or \(key)", "\(words(summary))"
+        )
+      }
+      noted.options.transaction.connections = 1
+      noted.sweep = .none
+      noted.ownedBy = nil
+      let bounded = job(url, [noted], .bounded).run()
+      #expect(key == "owned-by" || bounded.error?.hint == "leave out atomic, or \(key)", "\(words(bounded))")
+    }
+    #expect(try server.rows("SELECT to_regclass('t') IS NULL AS n", in: url) == ["true"])
     var swept = table("t", "id\n1\n", connections: 4)
     swept.sweep = .hard
     #expect(job(url, [swept]).run().exitCode == 64)

@@ -193,8 +193,27 @@ struct SeveralTests {
     let evolving = load("id,n\n1,1\n") { $0.table.contract = .evolve }
     #expect(
       evolving.exitCode == 64 && evolving.error?.hint == "add the columns first, or leave out --connections")
+    let changes = scratch.file("changes.ndjson")
+    let told = load("id,n\n1,1\n") { $0.output.changesPath = changes }
+    #expect(told.exitCode == 64 && told.error?.hint == "leave out --connections, or --changes")
+    #expect(!FileManager.default.fileExists(atPath: changes))
+    #expect(try connection.texts("SELECT to_regclass('upsurge_runs')") == [[nil]])
     for count in [0, 65] { #expect(load("id,n\n1,1\n", connections: count).exitCode == 64) }
     #expect(load("id,n\n1,1\n") { $0.output.dryRun = .count }.error == nil)
+  }
+
+  @Test("A trial tells over one connection what several would change", arguments: [1, 3])
+  func trial(connections: Int) throws {
+    try reset("CREATE TABLE t (id bigint PRIMARY KEY, n bigint); INSERT INTO t VALUES (2, 2), (3, 3)")
+    let file = scratch.file("changes.ndjson")
+    let summary = load("id,n\n1,1\n2,5\n3,3\n", connections: connections) {
+      ($0.output.dryRun, $0.output.changesPath) = (.diff, file)
+    }
+    #expect(summary.error == nil, "\(summary.error?.description ?? "")")
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count == 2, "\(lines)")
+    #expect(lines.first?.contains("\"op\":\"insert\"") == true && lines.last?.contains("\"before\":{\"n\":2}") == true, "\(lines)")
+    #expect(try connection.texts("SELECT count(*) FROM t") == [["2"]])
   }
 
   @Test("A new table is filled over one connection, which is said")

@@ -337,8 +337,6 @@ struct PostgresMirrorTests {
   @Test("What is not done on a server is refused by its name, and nothing is made")
   func refusals() throws {
     let changes: [(String, (inout MirrorTable) -> Void)] = [
-      ("owned-by", { $0.ownedBy = "crm" }), ("row-state", { $0.keepsRowState = true }),
-      ("local-edits", { $0.localEdits = .keep }),
       ("let does not apply", { $0.options.table.computedColumns = [LoadOptions.ComputedColumn("v", "id * 2")] }),
       ("where does not apply", { $0.options.input.filter = "id = '1'" }),
     ]

@@ -149,7 +149,7 @@ struct PostgresTablesTests {
     (whole.atomicity, changes.dryRun) = (.job, .diff)
     let refused = [
       (trial, "each would be tried alone"), (whole, "each table is a transaction there"),
-      (changes, "rows are not told one by one"),
+      (changes, "each would be tried alone"),
     ]
     for (job, words) in refused {
       let summary = job.run()

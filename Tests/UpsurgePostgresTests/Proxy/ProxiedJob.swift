@@ -12,6 +12,7 @@ final class ProxiedJob {
   /// How the table is that the load finds, and how it is loaded. What is stored twice shows in a sum, or where no key is.
   enum Path: String, CaseIterable, CustomStringConvertible, Sendable {
     case newTable, append, keyless, walk, delta, ordered, unnest, atomic, atomicNewTable, several, severalSums
+    case told, toldSums, toldNewTable, toldAtomic
     var description: String { rawValue }
   }
 
@@ -21,6 +22,8 @@ final class ProxiedJob {
     /// Tables of the engine's own that are left, and runs.
     var left: [[String?]]
     var rejects: [UInt8]
+    /// The file of changes.
+    var told: [UInt8]
     var ledger: Ledger
   }
 
@@ -45,12 +48,14 @@ final class ProxiedJob {
   }
 
   private var rejectsPath: String { scratch.file("bad") }
+  private var toldPath: String { scratch.file("told") }
 
   private func reset() throws {
     database.proxy.set([])
     try database.settle()
     try database.direct.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public; \(path.ddl)")
     unlink(rejectsPath)
+    unlink(toldPath)
   }
 
   private func job(to target: String) -> LoadJob {
@@ -58,7 +63,8 @@ final class ProxiedJob {
     if path != .keyless { options.rules.key = ["id"] }
     if path.sums { options.rules.merge.columns = ["n": .sum] }
     (options.rejects.onError, options.rejects.path) = (.reject, rejectsPath)
-    options.transaction.isAtomic = [.atomic, .atomicNewTable].contains(path)
+    if path.isTold { options.output.changesPath = toldPath }
+    options.transaction.isAtomic = [.atomic, .atomicNewTable, .toldAtomic].contains(path)
     options.transaction.commitEvery = .records(path.recordCount / 3 / path.connectionCount)
     options.transaction.connections = path.connectionCount
     options.tuning.batchSizes.recordCount = path.recordCount / 3
@@ -76,7 +82,7 @@ final class ProxiedJob {
       left: try direct.texts("SELECT relname FROM pg_class WHERE relname LIKE 'upsurge_new%'")
         + direct.texts("SELECT state FROM upsurge_runs")
         + (path.connectionCount > 1 ? direct.texts("SELECT position FROM upsurge_connections") : []),
-      rejects: try readFile(rejectsPath), ledger: summary.ledger)
+      rejects: try readFile(rejectsPath), told: path.isTold ? try readFile(toldPath) : [], ledger: summary.ledger)
   }
 
   /// What a load gives that nothing disturbs.
@@ -85,7 +91,9 @@ final class ProxiedJob {
     let summary = job(to: database.proxy.url(database: database.direct.database)).run()
     try #require(
       summary.error == nil && summary.ledger.rejected > 0, "\(path): \(summary.error.map { "\($0)" } ?? "")")
-    return try result(summary)
+    let result = try result(summary)
+    try #require(result.told.isEmpty == !path.isTold)
+    return result
   }
 
   /// - Returns: what stands when a load has ended well that met a fault, and how often it was begun again.
@@ -107,7 +115,10 @@ final class ProxiedJob {
 extension ProxiedJob.Path {
   /// The ordered path takes no small batches, as they make no temporary table.
   fileprivate var recordCount: Int { self == .ordered ? 3 * (PathChoice.smallBatchCount + 200) : 120 }
-  fileprivate var sums: Bool { [.ordered, .unnest, .atomic, .severalSums].contains(self) }
+  fileprivate var sums: Bool {
+    [.ordered, .unnest, .atomic, .severalSums, .toldSums, .toldAtomic].contains(self)
+  }
+  fileprivate var isTold: Bool { [.told, .toldSums, .toldNewTable, .toldAtomic].contains(self) }
   fileprivate var connectionCount: Int { [.several, .severalSums].contains(self) ? 3 : 1 }
   fileprivate var hasCheck: Bool { !ddl.isEmpty && self != .ordered }
   fileprivate var keyCount: Int { sums ? recordCount / 2 : recordCount }
@@ -118,13 +129,15 @@ extension ProxiedJob.Path {
       "CREATE TABLE t (id bigint \(self == .keyless ? "" : "PRIMARY KEY"), n bigint CHECK (n < 4000)"
     let rows = "INSERT INTO t SELECT i, i % 7 FROM generate_series(0, \(recordCount - 1)) i"
     return switch self {
-    case .newTable, .atomicNewTable: ""
+    case .newTable, .atomicNewTable, .toldNewTable: ""
+    case .told: "\(table)); INSERT INTO t SELECT i, i % 5 FROM generate_series(0, 119) i WHERE i % 3 <> 0; ANALYZE t"
     case .append, .keyless, .several: "\(table))"
     case .walk: "\(table)); \(rows) WHERE i % 10 <> 0; ANALYZE t"
     // Small batches go this way where the records lack what a new row needs, and are spread over the table.
     case .delta:
       "\(table), note text NOT NULL); INSERT INTO t SELECT i, -1, '' FROM generate_series(0, \(recordCount * 5)) i; ANALYZE t"
-    case .ordered, .unnest, .atomic, .severalSums: "\(table)); \(rows) WHERE i % 2 = 0 AND i < \(keyCount); ANALYZE t"
+    case .ordered, .unnest, .atomic, .severalSums, .toldSums, .toldAtomic:
+      "\(table)); \(rows) WHERE i % 2 = 0 AND i < \(keyCount); ANALYZE t"
     }
   }
 }

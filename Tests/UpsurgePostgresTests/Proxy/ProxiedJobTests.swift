@@ -52,6 +52,23 @@ struct ProxiedJobTests {
     #expect(isCut && found.result == undisturbed, "\(path)")
   }
 
+  @Test("What a device cannot be shown of a COMMIT that nobody has answered is said", arguments: [false, true])
+  func lostChanges(isAtomic: Bool) throws {
+    PostgresStores.register()
+    let (scratch, database, notes) = (Scratch(), try ProxiedDatabase(), RunNotes())
+    try database.direct.run("CREATE TABLE t (id bigint PRIMARY KEY, n bigint)")
+    let source = scratch.write("id,n\n1,1\n2,2\n", to: "feed.csv")
+    var options = LoadOptions()
+    (options.rules.key, options.output.changesPath) = (["id"], "/dev/null")
+    (options.transaction.isAtomic, options.tuning.connectSeconds) = (isAtomic, [])
+    database.proxy.set([.cut(.beforeAnswer, .commit, at: 1)])
+    let url = database.proxy.url(database: database.direct.database)
+    let summary = LoadJob(database: url, table: "t", sources: [source], options: options).run(note: { notes.add($0.text) })
+    #expect(database.proxy.events.contains(where: \.isCut))
+    #expect(notes.all.contains { $0.contains("--changes does not show what it has changed") }, "\(notes.all)")
+    #expect(try database.direct.texts("SELECT count(*) FROM t") == [["2"]], "\(summary.error?.description ?? "")")
+  }
+
   @Test("A run is taken up once, although the answer was lost")
   func lostOwner() throws {
     PostgresStores.register()

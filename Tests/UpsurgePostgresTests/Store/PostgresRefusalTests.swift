@@ -30,7 +30,6 @@ struct PostgresRefusalTests {
   func options() throws {
     let changes: [(String, (inout LoadOptions) -> Void)] = [
       ("--strict", { $0.table.isStrict = true }), ("--init", { $0.table.initSQL = "SELECT 1" }),
-      ("--changes", { $0.output.changesPath = "x" }), ("--dry-run", { $0.output.dryRun = .diff }),
       ("--emit-sql", { $0.output.emitPath = "x" }),
       ("--contract quarantine", { $0.table.contract = .quarantine }), ("--triggers", { $0.table.triggers = .guarded }),
       ("--direct always", { $0.transaction.direct = .always }),
