@@ -64,7 +64,8 @@ struct ProxiedJobTests {
     database.proxy.set([.cut(.beforeAnswer, .commit, at: 1)])
     let url = database.proxy.url(database: database.direct.database)
     let summary = LoadJob(database: url, table: "t", sources: [source], options: options).run(note: { notes.add($0.text) })
-    #expect(database.proxy.events.contains(where: \.isCut))
+    let isCut = database.proxy.events.contains(where: \.isCut)
+    #expect(isCut)
     #expect(notes.all.contains { $0.contains("--changes does not show what it has changed") }, "\(notes.all)")
     #expect(try database.direct.texts("SELECT count(*) FROM t") == [["2"]], "\(summary.error?.description ?? "")")
   }
