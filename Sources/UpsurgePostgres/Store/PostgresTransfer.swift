@@ -294,7 +294,8 @@ final class PostgresTransfer: StoreTransfer {
     context.note(
       RunNote(
         .warning,
-        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed"))
+        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed")
+    )
   }
 
   var ending: RunEnding? { transactions.ending }

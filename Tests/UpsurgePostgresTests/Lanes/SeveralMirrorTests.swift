@@ -115,7 +115,8 @@ struct SeveralMirrorTests {
       for atomicity in [MirrorJob.Atomicity.table, .bounded] {
         let summary = job(url, [noted], atomicity).run()
         #expect(
-          summary.exitCode == 64 && summary.error?.hint == "leave out --connections, or \(key)", "\(words(summary))"
+          summary.exitCode == 64 && summary.error?.hint == "leave out --connections, or \(key)",
+          "\(words(summary))"
         )
       }
       noted.options.transaction.connections = 1

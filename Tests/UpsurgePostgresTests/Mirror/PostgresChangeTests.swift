@@ -116,7 +116,8 @@ struct PostgresChangeTests {
         table.options.output.changesPath = file
         (table.sweep, table.guards.allowsEmpty, table.guards.maximumDeletes) = (sweep, true, .percent(100))
         let summary = MirrorJob(database: database, tables: [table]).run()
-        #expect(summary.exitCode == 0, "\((summary.error ?? summary.tables.first?.failure)?.description ?? "")")
+        #expect(
+          summary.exitCode == 0, "\((summary.error ?? summary.tables.first?.failure)?.description ?? "")")
       }
       told.append(try lines(file).map(Self.withoutMoments).sorted())
     }
@@ -237,10 +238,12 @@ struct PostgresChangeTests {
     if isToldFirst {
       #expect(resumed.error == nil, "\(resumed.error?.description ?? "")")
       let all = try lines(file)
-      #expect(all.count == 502 && all[501].contains("\"before\":{\"n\":1},\"after\":{\"n\":2}"), "\(all.suffix(2))")
+      #expect(
+        all.count == 502 && all[501].contains("\"before\":{\"n\":1},\"after\":{\"n\":2}"), "\(all.suffix(2))")
     } else {
       #expect(
-        resumed.exitCode == 64 && resumed.error?.hint == "leave out --changes", "\(resumed.error?.description ?? "")")
+        resumed.exitCode == 64 && resumed.error?.hint == "leave out --changes",
+        "\(resumed.error?.description ?? "")")
       #expect(load(.reject, told: false).error == nil)
     }
     #expect(try server.rows("SELECT count(*) AS n, max(n) AS most FROM feed", in: url) == ["501|500"])
@@ -274,7 +277,8 @@ struct PostgresChangeTests {
     #expect(steps.withLock { $0 } == ["begun", "ended"])
     let all = try lines(file)
     #expect(
-      all.count == 1 && all.first?.contains("\"before\":{\"v\":\"second\"},\"after\":{\"v\":\"third\"}") == true,
+      all.count == 1
+        && all.first?.contains("\"before\":{\"v\":\"second\"},\"after\":{\"v\":\"third\"}") == true,
       "\(all)")
   }
 
