@@ -195,6 +195,7 @@ final class PostgresTransfer: StoreTransfer {
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
     progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
+    progress.localEdits = snapshot?.localEdits ?? LocalEditCounts()
     progress.seconds = MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }

@@ -286,6 +286,51 @@ struct PostgresOwnerTests {
     #expect(try rows("SELECT v FROM feed ORDER BY id", in: url) == ["4", "9"])
   }
 
+  @Test("An edit that is committed while a delivery begins is kept")
+  func keptMeanwhile() throws {
+    try server.psql("CREATE TABLE feed (id bigint PRIMARY KEY, v int)", in: url)
+    _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+    var job = job(url, "crm.csv", owner: nil)
+    job.tables[0].localEdits = .keep
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write("id,v\n1,5\n2,6\n", to: "crm.csv")
+    let summary = try Server.writing("UPDATE feed SET v = 9 WHERE id = 1", in: url) { job.run() }
+    #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 1, "\(message(summary))")
+    #expect(try rows("SELECT v FROM feed ORDER BY id", in: url) == ["9", "6"])
+  }
+
+  @Test("Edits are kept and counted, whichever COMMIT has lost its answer")
+  func keptLostCommit() throws {
+    let database = try ProxiedDatabase()
+    var job = job(database.proxy.url(database: database.direct.database), "crm.csv", owner: "crm")
+    job.tables[0].localEdits = .keep
+    job.tables[0].options.tuning.connectSeconds = []
+    var (number, deliveredCount) = (0, 0)
+    repeat {
+      number += 1
+      database.proxy.set([])
+      try database.settle()
+      try database.direct.run(
+        "DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE feed (id bigint PRIMARY KEY, v int)")
+      _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+      #expect(job.run().exitCode == 0)
+      try database.direct.run("UPDATE feed SET v = 9 WHERE id = 1")
+      _ = scratch.write("id,v\n1,5\n2,6\n", to: "crm.csv")
+      database.proxy.set([.cut(.beforeAnswer, .commit, at: number)])
+      var summary = job.run()
+      for _ in 0..<10 where summary.exitCode != 0 {
+        try database.settle()
+        summary = job.run()
+      }
+      #expect(summary.exitCode == 0, "COMMIT \(number): \(message(summary))")
+      let hasDelivered = summary.tables.first?.loads.isEmpty == false
+      if hasDelivered { deliveredCount += 1 }
+      #expect(!hasDelivered || summary.tables[0].localEdits.kept == 1, "COMMIT \(number)")
+      #expect(try database.direct.texts("SELECT v FROM feed ORDER BY id") == [["9"], ["6"]])
+    } while number < 20 && database.proxy.events.contains(where: \.isCut)
+    #expect(deliveredCount > 0 && number > 1)
+  }
+
   @Test("Edits of a table that the job has made are kept")
   func keptNewTable() throws {
     for database in databases {
