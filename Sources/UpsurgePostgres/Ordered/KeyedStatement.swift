@@ -59,7 +59,8 @@ struct KeyedStatement {
   /// What finds a row again: its key, where that is columns, or its place.
   var rowPlace: String {
     guard let columns = plainColumns else { return "o.upsurge_table, o.upsurge_place" }
-    return columns.enumerated().map { "o.\($1.quotedForPostgres) AS upsurge_key_\($0)" }.joined(separator: ", ")
+    return columns.enumerated().map { "o.\($1.quotedForPostgres) AS upsurge_key_\($0)" }.joined(
+      separator: ", ")
   }
 
   var isPlace: String {

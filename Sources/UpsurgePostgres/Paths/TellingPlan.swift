@@ -69,7 +69,8 @@ extension DeltaPlan {
       told.append(
         columns.found(
           "u.upsurge_ord", .before, of: "b",
-          "FROM u JOIN \(shape.table.ownRows) AS b ON \(key.matches("b", returned: "u", shape))\(key.bounded("b", bounds))"))
+          "FROM u JOIN \(shape.table.ownRows) AS b ON \(key.matches("b", returned: "u", shape))\(key.bounded("b", bounds))"
+        ))
       told.append(columns.told("u.upsurge_ord", "\(ToldColumns.Kind.after.rawValue)", of: "u", "FROM u"))
     }
     return "WITH \(work.joined(separator: ", ")) \(ToldColumns.all(told))"

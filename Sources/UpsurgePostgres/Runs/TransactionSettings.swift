@@ -15,6 +15,8 @@ package struct TransactionSettings: Sendable, Equatable {
   /// The table that is swept at the end, quoted: no other sweep of it goes on at the same time. Else neither would see the rows that the
   /// other one brings, and both would stay. Readers and writers are not kept waiting.
   package var sweptTable: String?
+  /// Whether nobody else writes to that table meanwhile: an edit that is to be kept would be overwritten, and nobody would know.
+  package var holdsOffWriters = false
 
   /// Whether a limit on the whole transaction is there to be set aside (17 and later).
   package var hasTransactionTimeout = false
@@ -43,6 +45,7 @@ package struct TransactionSettings: Sendable, Equatable {
 
   /// Taken before the transaction sees anything, so that it sees what the one before has left.
   private var lock: String {
-    sweptTable.map { "; LOCK TABLE ONLY \($0) IN SHARE UPDATE EXCLUSIVE MODE" } ?? ""
+    let mode = holdsOffWriters ? "SHARE ROW EXCLUSIVE" : "SHARE UPDATE EXCLUSIVE"
+    return sweptTable.map { "; LOCK TABLE ONLY \($0) IN \(mode) MODE" } ?? ""
   }
 }

@@ -157,8 +157,9 @@ extension PostgresStore {
     settings.asksForServer = capabilities.family.saysWhenItStarted
     if let found = table.found {
       let sweep = job.options.delivery.rules.snapshot?.sweep ?? .none
-      let notesRows = job.options.delivery.rules.rowState != nil
-      if sweep != .none || notesRows, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
+      let rowState = job.options.delivery.rules.rowState
+      settings.holdsOffWriters = rowState?.localEdits == .keep && job.options.output.dryRun == nil
+      if sweep != .none || rowState != nil, capabilities.family == .postgreSQL { settings.sweptTable = found.quotedName }
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
       let isWhole = transaction.isAtomic || job.options.output.dryRun != nil

@@ -62,7 +62,8 @@ extension PostgresStore {
     let name = noteName(of: table.name).escapedForTerminal
     if target.rows.key.contains(where: { $0.isDomain || BinaryColumn($0).form == .castText }) {
       throw UpsurgeError(
-        .usage, "table \(name): local-edits: keep asks for a key of numbers, texts, dates or UUIDs on a server",
+        .usage,
+        "table \(name): local-edits: keep asks for a key of numbers, texts, dates or UUIDs on a server",
         hint: "local-edits: repair; or mirror into a file of SQLite")
     }
     let acting = found.constraints.first { constraint in
@@ -97,10 +98,12 @@ extension PostgresStore {
         let key = names.compactMap(found.column)
         if key.count < names.count { continue }
         let rows = SweptRows(
-          quotedName: found.ownRows, alias: found.name.quotedForPostgres, key: key, collations: key.map { _ in "" }, scope: nil,
+          quotedName: found.ownRows, alias: found.name.quotedForPostgres, key: key,
+          collations: key.map { _ in "" }, scope: nil,
           mark: nil)
         let known = RowNotes(
-          rules, of: name, key: names, columns: found.columns.map(\.name), sources: [], schema: notes.schema, isTrial: false)
+          rules, of: name, key: names, columns: found.columns.map(\.name), sources: [], schema: notes.schema,
+          isTrial: false)
         if try known.holdsEdits(rows, connection) { return true }
       }
       return false
@@ -113,9 +116,11 @@ extension PostgresStore {
       let noted = "\"table\" = $1 AND owned_by = $2 AND (content IS NOT NULL OR edit IS NOT NULL)"
       let parameters: [PostgresParameter] = [.text(name), .text(owner)]
       // Who notes no rows may have no right to change what others note.
-      let isNoted = try connection.run("SELECT EXISTS (SELECT FROM \(notes.quotedName) WHERE \(noted))", parameters)
+      let isNoted = try connection.run(
+        "SELECT EXISTS (SELECT FROM \(notes.quotedName) WHERE \(noted))", parameters)
       guard isNoted.first?.flag(0) == true else { return }
-      try connection.run("UPDATE \(notes.quotedName) SET content = NULL, edit = NULL WHERE \(noted)", parameters)
+      try connection.run(
+        "UPDATE \(notes.quotedName) SET content = NULL, edit = NULL WHERE \(noted)", parameters)
     }
   }
 

@@ -199,6 +199,7 @@ final class PostgresTransfer: StoreTransfer {
     progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.hasMetTombstone = hasMetTombstone
     progress.guardRefusal = snapshot?.refusal.map { RunProgress.GuardRefusal($0) }
+    progress.localEdits = snapshot?.localEdits ?? LocalEditCounts()
     progress.seconds = MonotonicClock.seconds - beganAt
     return RunState(position: position, progress: progress)
   }
@@ -298,7 +299,8 @@ final class PostgresTransfer: StoreTransfer {
     context.note(
       RunNote(
         .warning,
-        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed"))
+        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed")
+    )
   }
 
   var ending: RunEnding? { transactions.ending }

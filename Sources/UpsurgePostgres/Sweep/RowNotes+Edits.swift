@@ -88,7 +88,8 @@ extension RowNotes {
       FROM \(Self.edits) AS e WHERE n.\(ofTable) AND n.owned_by = \(owner) AND n."key" = e.k
       """)
     if rules.localEdits != .keep { return }
-    let counts = try connection.run("SELECT count(place), count(*) - count(place) FROM \(Self.edits)", []).first
+    let counts = try connection.run("SELECT count(place), count(*) - count(place) FROM \(Self.edits)", [])
+      .first
     (keepsChanged, keepsDeleted) = ((counts?.integer(0) ?? 0) > 0, (counts?.integer(1) ?? 0) > 0)
     if !keepsChanged && !keepsDeleted { return }
     try connection.run(
@@ -100,7 +101,8 @@ extension RowNotes {
 
   /// A column that the feed has written into rows that it has, and that the table lacks now; nil without one.
   private func missingColumn(_ connection: PostgresConnection) throws(PostgresFailure) -> String? {
-    let sql = "SELECT DISTINCT content_columns FROM \(notes.quotedName) WHERE \(ours) AND content IS NOT NULL AND gone = 0"
+    let sql =
+      "SELECT DISTINCT content_columns FROM \(notes.quotedName) WHERE \(ours) AND content IS NOT NULL AND gone = 0"
     for row in try connection.run(sql, []).rows {
       let names = (try? JSONValue(row.text(0) ?? "").names) ?? []
       if let missing = names.first(where: { !columns.contains($0) }) { return missing }
@@ -129,8 +131,10 @@ extension RowNotes {
 
   /// How many rows were brought back.
   func repairedCount(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> UInt64 {
-    let seen = "\(KeyTable.seen.quotedName) AS upsurge_s WHERE upsurge_s.upsurge_source IS NOT NULL AND \(rows.matches("upsurge_s"))"
-    let sql = "SELECT count(*) FROM \(rows.table) WHERE \(isBroughtBack(rows)) AND EXISTS (SELECT FROM \(seen))"
+    let seen =
+      "\(KeyTable.seen.quotedName) AS upsurge_s WHERE upsurge_s.upsurge_source IS NOT NULL AND \(rows.matches("upsurge_s"))"
+    let sql =
+      "SELECT count(*) FROM \(rows.table) WHERE \(isBroughtBack(rows)) AND EXISTS (SELECT FROM \(seen))"
     return UInt64(try connection.run(sql, []).first?.integer(0) ?? 0)
   }
 
@@ -174,7 +178,8 @@ extension RowNotes {
     let array: [PostgresParameter] = [.text(String(decoding: list.bytes, as: UTF8.self))]
     let isOne = "IN (SELECT jsonb_array_elements_text($1::jsonb))"
     try connection.run("DELETE FROM \(Self.edits) WHERE k \(isOne)", array)
-    try connection.run("DELETE FROM \(notes.quotedName) WHERE \(ours) AND edit = 'deleted' AND \"key\" \(isOne)", array)
+    try connection.run(
+      "DELETE FROM \(notes.quotedName) WHERE \(ours) AND edit = 'deleted' AND \"key\" \(isOne)", array)
   }
 
   /// Notes that the feed still has rows that were deleted here.
@@ -193,7 +198,8 @@ extension RowNotes {
 
   /// How many rows were edited that the delivery has, and whose records were passed over.
   func keptCount(_ rows: SweptRows, _ connection: PostgresConnection) throws(PostgresFailure) -> UInt64 {
-    let seen = "\(KeyTable.seen.quotedName) AS upsurge_s WHERE upsurge_s.upsurge_source IS NOT NULL AND \(rows.matches("upsurge_s"))"
+    let seen =
+      "\(KeyTable.seen.quotedName) AS upsurge_s WHERE upsurge_s.upsurge_source IS NOT NULL AND \(rows.matches("upsurge_s"))"
     let row = try connection.run(
       """
       SELECT (SELECT count(*) FROM \(rows.table) WHERE \(rows.isIn(.kept)) AND EXISTS (SELECT FROM \(seen))),

@@ -38,7 +38,8 @@ struct RowNotes {
   ///   - key: the columns by which records find their rows.
   ///   - columns: those of the table; none of one that the run makes.
   init(
-    _ rules: RowStateRules, of table: String, key: [String], columns: [String] = [], sources: [String], schema: String,
+    _ rules: RowStateRules, of table: String, key: [String], columns: [String] = [], sources: [String],
+    schema: String,
     isTrial: Bool
   ) {
     (self.rules, self.table, self.key, self.isTrial) = (rules, table, key, isTrial)
@@ -145,7 +146,9 @@ struct RowNotes {
 
   /// SQL for the notes of rows that were deleted here and stay noted, beginning with AND.
   private func exceptKept(_ verdict: Verdict, seenKeys: String) -> String {
-    if keepsDeleted, verdict.knowsUnseen { return " AND NOT (\(keptByEdits) AND upsurge_n.\"key\" IN (\(seenKeys)))" }
+    if keepsDeleted, verdict.knowsUnseen {
+      return " AND NOT (\(keptByEdits) AND upsurge_n.\"key\" IN (\(seenKeys)))"
+    }
     return hasMarked && !verdict.knowsUnseen ? " AND NOT (\(keptByEdits))" : ""
   }
 
@@ -174,7 +177,8 @@ struct RowNotes {
     let shown = sources.map(\.literalForPostgres).joined(separator: ", ")
     // What triggers have made of the rows meanwhile is no edit.
     let content = rules.localEdits == nil ? "NULL::bigint" : Self.content(of: written.sorted(), rows.alias)
-    let columns = rules.localEdits == nil ? "NULL" : RowStateTable.text(ofColumns: written.sorted()).literalForPostgres
+    let columns =
+      rules.localEdits == nil ? "NULL" : RowStateTable.text(ofColumns: written.sorted()).literalForPostgres
     var isBack = "false"
     if case .seen = delivered, hasMarked { isBack = isBroughtBack(rows) }
     try connection.run(

@@ -30,7 +30,9 @@ struct SeenKeys: ~Copyable {
     _ rows: SweptRows, _ shape: RecordShape, slots: [Int], numbers: SeenNumbers?, in table: KeyTable = .seen,
     hasSource: Bool = false, numbersRecords: Bool = false
   ) {
-    (self.rows, self.table, self.numbers, self.hasSource) = (rows, table, numbers, hasSource || numbersRecords)
+    (self.rows, self.table, self.numbers, self.hasSource) = (
+      rows, table, numbers, hasSource || numbersRecords
+    )
     self.numbersRecords = numbersRecords
     encoded = EncodedRows(shape, slots: slots)
   }
@@ -82,8 +84,11 @@ struct SeenKeys: ~Copyable {
 
   /// Adds keys, but for those that the server cannot read: a part with such a one is taken back, and comes again in halves.
   /// - Returns: how many it cannot read.
-  private func addReadable(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure) -> Int {
-    let isAdded = try Savepoints.unbounded.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
+  private func addReadable(_ part: Range<Int>, _ connection: PostgresConnection) throws(PostgresFailure)
+    -> Int
+  {
+    let isAdded = try Savepoints.unbounded.attempt("upsurge_keys", on: connection) {
+      () throws(PostgresFailure) in
       try add(part, connection)
       return true
     }

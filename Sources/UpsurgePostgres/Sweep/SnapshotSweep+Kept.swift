@@ -6,12 +6,16 @@ extension SnapshotSweep {
   /// The records of a batch that are not to be stored. One that says that a deleted row is gone is stored, and so are those after it.
   /// - Parameter tombstone: says which records are deletes; nil where none is one.
   func passedOver(
-    _ batch: borrowing Batch, _ range: Range<Int>, _ tombstone: TombstoneTest?, _ connection: PostgresConnection
+    _ batch: borrowing Batch, _ range: Range<Int>, _ tombstone: TombstoneTest?,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Set<Int32> {
-    guard let rowNotes, rowNotes.keepsChanged || rowNotes.keepsDeleted, let target, let keys = target.keys, !range.isEmpty else {
+    guard let rowNotes, rowNotes.keepsChanged || rowNotes.keepsDeleted, let target, let keys = target.keys,
+      !range.isEmpty
+    else {
       return []
     }
-    var asked = SeenKeys(target.rows, keys.shape, slots: keys.slots, numbers: nil, in: .asked, numbersRecords: true)
+    var asked = SeenKeys(
+      target.rows, keys.shape, slots: keys.slots, numbers: nil, in: .asked, numbersRecords: true)
     try asked.make(connection)
     _ = try asked.add(range.map { Int32(truncatingIfNeeded: $0) }, of: batch, mayFail: true, connection)
     let found = try rowNotes.aboutEdited(target.rows, withKeys: tombstone != nil, connection)
@@ -45,6 +49,7 @@ extension SnapshotSweep {
     let rows = target.rows
     let owned = rowNotes.rules.isOwned ? " AND \(rowNotes.sweptTerm(rows))" : ""
     let terms = "(\(rows.isLive))\(owned) AND \(rows.isIn(.kept)) AND NOT \(rows.isIn(.seen))"
-    return UInt64(try connection.run("SELECT count(*) FROM \(rows.table) WHERE \(terms)", []).first?.integer(0) ?? 0)
+    return UInt64(
+      try connection.run("SELECT count(*) FROM \(rows.table) WHERE \(terms)", []).first?.integer(0) ?? 0)
   }
 }

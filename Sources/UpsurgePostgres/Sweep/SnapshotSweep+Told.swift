@@ -33,7 +33,9 @@ extension SnapshotSweep {
       upsurge_n AS (SELECT row_number() OVER (ORDER BY \(order)) AS upsurge_number, upsurge_w.* FROM upsurge_w)
       """
     let kind: ToldColumns.Kind = if case .deletion = change { .deleted } else { .after }
-    var told = [columns.told("upsurge_n.upsurge_number", "\(kind.rawValue)", of: "upsurge_n", "FROM upsurge_n")]
+    var told = [
+      columns.told("upsurge_n.upsurge_number", "\(kind.rawValue)", of: "upsurge_n", "FROM upsurge_n")
+    ]
     if kind == .after {
       let terms = rows.key.indices.map { index in
         let equality = rows.key[index].isNotNull ? "=" : "IS NOT DISTINCT FROM"

@@ -115,14 +115,14 @@ struct SeveralMirrorTests {
       for atomicity in [MirrorJob.Atomicity.table, .bounded] {
         let summary = job(url, [noted], atomicity).run()
         #expect(
-          summary.exitCode == 64 && summary.error?.hint == "leave out --connections, or \(key)", "\(words(summary))"
+          summary.exitCode == 64 && summary.error?.hint == "leave out --connections, or \(key)",
+          "\(words(summary))"
         )
       }
       noted.options.transaction.connections = 1
-      noted.sweep = .none
-      noted.ownedBy = nil
       let bounded = job(url, [noted], .bounded).run()
-      #expect(key == "owned-by" || bounded.error?.hint == "leave out atomic, or \(key)", "\(words(bounded))")
+      let first = key == "owned-by" ? "sweep" : key
+      #expect(bounded.error?.hint == "leave out atomic, or \(first)", "\(words(bounded))")
     }
     #expect(try server.rows("SELECT to_regclass('t') IS NULL AS n", in: url) == ["true"])
     var swept = table("t", "id\n1\n", connections: 4)

@@ -212,7 +212,9 @@ struct SeveralTests {
     #expect(summary.error == nil, "\(summary.error?.description ?? "")")
     let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
     #expect(lines.count == 2, "\(lines)")
-    #expect(lines.first?.contains("\"op\":\"insert\"") == true && lines.last?.contains("\"before\":{\"n\":2}") == true, "\(lines)")
+    #expect(
+      lines.first?.contains("\"op\":\"insert\"") == true
+        && lines.last?.contains("\"before\":{\"n\":2}") == true, "\(lines)")
     #expect(try connection.texts("SELECT count(*) FROM t") == [["2"]])
   }
 

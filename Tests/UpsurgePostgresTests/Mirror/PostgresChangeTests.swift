@@ -8,12 +8,6 @@ import UpsurgeRecords
 @testable import UpsurgeMirror
 @testable import UpsurgePostgres
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Files of changes: what they tell of a server is what they tell of SQLite.
 @Suite(
   "Changes on both stores", .enabled(if: PostgresServer.isPresent, Comment(rawValue: PostgresServer.skipNote))
@@ -116,7 +110,8 @@ struct PostgresChangeTests {
         table.options.output.changesPath = file
         (table.sweep, table.guards.allowsEmpty, table.guards.maximumDeletes) = (sweep, true, .percent(100))
         let summary = MirrorJob(database: database, tables: [table]).run()
-        #expect(summary.exitCode == 0, "\((summary.error ?? summary.tables.first?.failure)?.description ?? "")")
+        #expect(
+          summary.exitCode == 0, "\((summary.error ?? summary.tables.first?.failure)?.description ?? "")")
       }
       told.append(try lines(file).map(Self.withoutMoments).sorted())
     }
@@ -237,10 +232,12 @@ struct PostgresChangeTests {
     if isToldFirst {
       #expect(resumed.error == nil, "\(resumed.error?.description ?? "")")
       let all = try lines(file)
-      #expect(all.count == 502 && all[501].contains("\"before\":{\"n\":1},\"after\":{\"n\":2}"), "\(all.suffix(2))")
+      #expect(
+        all.count == 502 && all[501].contains("\"before\":{\"n\":1},\"after\":{\"n\":2}"), "\(all.suffix(2))")
     } else {
       #expect(
-        resumed.exitCode == 64 && resumed.error?.hint == "leave out --changes", "\(resumed.error?.description ?? "")")
+        resumed.exitCode == 64 && resumed.error?.hint == "leave out --changes",
+        "\(resumed.error?.description ?? "")")
       #expect(load(.reject, told: false).error == nil)
     }
     #expect(try server.rows("SELECT count(*) AS n, max(n) AS most FROM feed", in: url) == ["501|500"])
@@ -249,32 +246,18 @@ struct PostgresChangeTests {
   @Test("A row that somebody else writes meanwhile is told as it was then", arguments: 0..<3)
   func meanwhile(kind: Int) throws {
     try server.psql(Self.creations[kind] + "; INSERT INTO feed VALUES (1, 'first', 0)", in: url)
-    let target = try #require(PostgresTarget(url))
-    let steps = Guarded<[String]>([])
-    let thread = try WorkerThread {
-      let failure = Server.failure {
-        let other = try PostgresConnection(to: target)
-        try other.run("BEGIN; UPDATE feed SET v = 'second' WHERE id = 1")
-        steps.withLock { $0.append("begun") }
-        let waiting =
-          "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())"
-        for _ in 0..<2_000 where try other.texts(waiting) == [["0"]] { usleep(5_000) }
-        try other.run("COMMIT")
-      }
-      steps.withLock { $0.append(failure.map { "\($0)" } ?? "ended") }
-    }
-    for _ in 0..<1_000 where steps.withLock({ $0.isEmpty }) { usleep(10_000) }
     let file = scratch.file("c.ndjson")
     var options = LoadOptions()
     (options.rules.key, options.output.changesPath) = (["id"], file)
     let feed = scratch.write("id,v\n1,third\n", to: "feed.csv")
-    let summary = LoadJob(database: url, table: "feed", sources: [feed], options: options).run()
-    thread.join()
+    let summary = try Server.writing("UPDATE feed SET v = 'second' WHERE id = 1", in: url) {
+      LoadJob(database: url, table: "feed", sources: [feed], options: options).run()
+    }
     #expect(summary.error == nil && summary.ledger.updated == 1, "\(summary.error?.description ?? "")")
-    #expect(steps.withLock { $0 } == ["begun", "ended"])
     let all = try lines(file)
     #expect(
-      all.count == 1 && all.first?.contains("\"before\":{\"v\":\"second\"},\"after\":{\"v\":\"third\"}") == true,
+      all.count == 1
+        && all.first?.contains("\"before\":{\"v\":\"second\"},\"after\":{\"v\":\"third\"}") == true,
       "\(all)")
   }
 

@@ -86,7 +86,9 @@ struct PostgresOwnerTests {
         isDelta = Int.random(in: 0..<3, using: &random) == 0
         if isDelta || Bool.random(using: &random) { sweep = .none }
       }
-      if Int.random(in: 0..<2, using: &random) == 0 { localEdits = isDelta || Bool.random(using: &random) ? .keep : .repair }
+      if Int.random(in: 0..<2, using: &random) == 0 {
+        localEdits = isDelta || Bool.random(using: &random) ? .keep : .repair
+      }
       let mayHaveScope = sweep != .none && creation != nil && key.count == 1
       hasScope = mayHaveScope && Int.random(in: 0..<3, using: &random) == 0
     }
@@ -98,7 +100,9 @@ struct PostgresOwnerTests {
 
   static let seeds = SeededGenerator.some(of: 400 as UInt64)
 
-  @Test("Rows, ledgers and notes are the same after each night, with names of feeds and without", arguments: Self.seeds)
+  @Test(
+    "Rows, ledgers and notes are the same after each night, with names of feeds and without",
+    arguments: Self.seeds)
   func nights(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let kind = Kind(&random)
@@ -155,7 +159,8 @@ struct PostgresOwnerTests {
     let table =
       "SELECT id, v, part, \(kind.creation == nil ? "0" : "CASE WHEN gone IS NULL THEN 0 ELSE 1 END") AS g FROM feed"
     // Texts of a key are literals in one, and an array in the other.
-    let notes = "SELECT owned_by, key, gone, stored, source, coalesce(edit, 'none') AS edit FROM upsurge_rows WHERE \"table\" = 'feed'"
+    let notes =
+      "SELECT owned_by, key, gone, stored, source, coalesce(edit, 'none') AS edit FROM upsurge_rows WHERE \"table\" = 'feed'"
     let refusal = summary.tables.first?.loads.last?.guardRefusal?.message ?? ""
     let edits = summary.tables.first?.localEdits ?? LocalEditCounts()
     return [
@@ -238,7 +243,8 @@ struct PostgresOwnerTests {
       job.tables[0].localEdits = nil
       _ = scratch.write("id,v\n1,1\n2,2\n3,4\n", to: "crm.csv")
       #expect(job.run().exitCode == 0)
-      #expect(try rows("SELECT count(*) AS n FROM upsurge_rows WHERE content IS NOT NULL", in: database) == ["0"])
+      #expect(
+        try rows("SELECT count(*) AS n FROM upsurge_rows WHERE content IS NOT NULL", in: database) == ["0"])
     }
   }
 
@@ -256,7 +262,9 @@ struct PostgresOwnerTests {
       // The feed says that 4 is gone, and then brings it again.
       _ = scratch.write("id,v,op\n1,5,U\n2,5,D\n3,5,U\n4,5,D\n4,6,U\n", to: "b.csv")
       let summary = job.run()
-      #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 3, "\(message(summary)) \(summary.ledger)")
+      #expect(
+        summary.exitCode == 0 && summary.tables[0].localEdits.kept == 3,
+        "\(message(summary)) \(summary.ledger)")
       #expect(summary.ledger.ignored == 4 && summary.ledger.inserted == 1, "\(summary.ledger)")
       #expect(try rows("SELECT id, v FROM feed ORDER BY id", in: database) == ["1|9", "2|9", "4|6"])
     }
@@ -269,12 +277,58 @@ struct PostgresOwnerTests {
     var job = job(url, "crm.csv", owner: nil)
     job.tables[0].localEdits = .keep
     #expect(job.run().exitCode == 0)
-    try write("UPDATE feed SET v = 9 WHERE id = '2024-02-29'; DELETE FROM feed WHERE id = '2024-03-01'", in: url)
+    try write(
+      "UPDATE feed SET v = 9 WHERE id = '2024-02-29'; DELETE FROM feed WHERE id = '2024-03-01'", in: url)
     // What day that is only the server knows.
     _ = scratch.write("id,v\n2024-02-28,4\nFeb 29 2024,5\nMar 1 2024,6\n", to: "crm.csv")
     let summary = job.run()
     #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 2, "\(message(summary))")
     #expect(try rows("SELECT v FROM feed ORDER BY id", in: url) == ["4", "9"])
+  }
+
+  @Test("An edit that is committed while a delivery begins is kept")
+  func keptMeanwhile() throws {
+    try server.psql("CREATE TABLE feed (id bigint PRIMARY KEY, v int)", in: url)
+    _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+    var job = job(url, "crm.csv", owner: nil)
+    job.tables[0].localEdits = .keep
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write("id,v\n1,5\n2,6\n", to: "crm.csv")
+    let summary = try Server.writing("UPDATE feed SET v = 9 WHERE id = 1", in: url) { job.run() }
+    #expect(summary.exitCode == 0 && summary.tables[0].localEdits.kept == 1, "\(message(summary))")
+    #expect(try rows("SELECT v FROM feed ORDER BY id", in: url) == ["9", "6"])
+  }
+
+  @Test("Edits are kept and counted, whichever COMMIT has lost its answer")
+  func keptLostCommit() throws {
+    let database = try ProxiedDatabase()
+    var job = job(database.proxy.url(database: database.direct.database), "crm.csv", owner: "crm")
+    job.tables[0].localEdits = .keep
+    job.tables[0].options.tuning.connectSeconds = []
+    var (number, deliveredCount) = (0, 0)
+    repeat {
+      number += 1
+      database.proxy.set([])
+      try database.settle()
+      try database.direct.run(
+        "DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE feed (id bigint PRIMARY KEY, v int)")
+      _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+      #expect(job.run().exitCode == 0)
+      try database.direct.run("UPDATE feed SET v = 9 WHERE id = 1")
+      _ = scratch.write("id,v\n1,5\n2,6\n", to: "crm.csv")
+      database.proxy.set([.cut(.beforeAnswer, .commit, at: number)])
+      var summary = job.run()
+      for _ in 0..<10 where summary.exitCode != 0 {
+        try database.settle()
+        summary = job.run()
+      }
+      #expect(summary.exitCode == 0, "COMMIT \(number): \(message(summary))")
+      let hasDelivered = summary.tables.first?.loads.isEmpty == false
+      if hasDelivered { deliveredCount += 1 }
+      #expect(!hasDelivered || summary.tables[0].localEdits.kept == 1, "COMMIT \(number)")
+      #expect(try database.direct.texts("SELECT v FROM feed ORDER BY id") == [["9"], ["6"]])
+    } while number < 20 && database.proxy.events.contains(where: \.isCut)
+    #expect(deliveredCount > 0 && number > 1)
   }
 
   @Test("Edits of a table that the job has made are kept")
@@ -300,7 +354,10 @@ struct PostgresOwnerTests {
     job.tables[0].options.table.types = ["id": "INTEGER", "v": "INTEGER"]
     let summary = job.run()
     #expect(summary.exitCode == 0, "\(message(summary))")
-    #expect(try rows("SELECT (SELECT count(*) FROM feed) + (SELECT count(*) FROM upsurge_rows) AS n", in: url) == ["0"])
+    #expect(
+      try rows("SELECT (SELECT count(*) FROM feed) + (SELECT count(*) FROM upsurge_rows) AS n", in: url) == [
+        "0"
+      ])
     _ = scratch.write("id,v\n1,1\n", to: "crm.csv")
     #expect(job.run().exitCode == 0)
     #expect(try rows("SELECT owned_by FROM upsurge_rows", in: url) == ["'crm'"])
@@ -317,14 +374,16 @@ struct PostgresOwnerTests {
     var job = job(url, "crm.csv", owner: nil)
     job.tables[0].localEdits = .keep
     let acting = job.run()
-    #expect(acting.exitCode == 4 && message(acting).contains("may delete or change them"), "\(message(acting))")
+    #expect(
+      acting.exitCode == 4 && message(acting).contains("may delete or change them"), "\(message(acting))")
     try server.psql("ALTER TABLE feed DROP COLUMN up", in: url)
     #expect(job.run().exitCode == 0)
     try server.psql("ALTER TABLE feed DROP COLUMN v", in: url)
     _ = scratch.write("id\n1\n3\n", to: "crm.csv")
     job.acceptsChanges = true
     let lacking = job.run()
-    #expect(lacking.exitCode == 4 && message(lacking).contains("has no column v any more"), "\(message(lacking))")
+    #expect(
+      lacking.exitCode == 4 && message(lacking).contains("has no column v any more"), "\(message(lacking))")
   }
 
   @Test("What nobody would know is refused by name, and nothing is stored")

@@ -82,7 +82,8 @@ final class ProxiedJob {
       left: try direct.texts("SELECT relname FROM pg_class WHERE relname LIKE 'upsurge_new%'")
         + direct.texts("SELECT state FROM upsurge_runs")
         + (path.connectionCount > 1 ? direct.texts("SELECT position FROM upsurge_connections") : []),
-      rejects: try readFile(rejectsPath), told: path.isTold ? try readFile(toldPath) : [], ledger: summary.ledger)
+      rejects: try readFile(rejectsPath), told: path.isTold ? try readFile(toldPath) : [],
+      ledger: summary.ledger)
   }
 
   /// What a load gives that nothing disturbs.
@@ -130,7 +131,8 @@ extension ProxiedJob.Path {
     let rows = "INSERT INTO t SELECT i, i % 7 FROM generate_series(0, \(recordCount - 1)) i"
     return switch self {
     case .newTable, .atomicNewTable, .toldNewTable: ""
-    case .told: "\(table)); INSERT INTO t SELECT i, i % 5 FROM generate_series(0, 119) i WHERE i % 3 <> 0; ANALYZE t"
+    case .told:
+      "\(table)); INSERT INTO t SELECT i, i % 5 FROM generate_series(0, 119) i WHERE i % 3 <> 0; ANALYZE t"
     case .append, .keyless, .several: "\(table))"
     case .walk: "\(table)); \(rows) WHERE i % 10 <> 0; ANALYZE t"
     // Small batches go this way where the records lack what a new row needs, and are spread over the table.

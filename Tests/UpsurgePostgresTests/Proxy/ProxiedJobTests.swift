@@ -52,7 +52,8 @@ struct ProxiedJobTests {
     #expect(isCut && found.result == undisturbed, "\(path)")
   }
 
-  @Test("What a device cannot be shown of a COMMIT that nobody has answered is said", arguments: [false, true])
+  @Test(
+    "What a device cannot be shown of a COMMIT that nobody has answered is said", arguments: [false, true])
   func lostChanges(isAtomic: Bool) throws {
     PostgresStores.register()
     let (scratch, database, notes) = (Scratch(), try ProxiedDatabase(), RunNotes())
@@ -63,10 +64,14 @@ struct ProxiedJobTests {
     (options.transaction.isAtomic, options.tuning.connectSeconds) = (isAtomic, [])
     database.proxy.set([.cut(.beforeAnswer, .commit, at: 1)])
     let url = database.proxy.url(database: database.direct.database)
-    let summary = LoadJob(database: url, table: "t", sources: [source], options: options).run(note: { notes.add($0.text) })
-    #expect(database.proxy.events.contains { $0.isCut })
+    let summary = LoadJob(database: url, table: "t", sources: [source], options: options).run(note: {
+      notes.add($0.text)
+    })
+    let isCut = database.proxy.events.contains(where: \.isCut)
+    #expect(isCut)
     #expect(notes.all.contains { $0.contains("--changes does not show what it has changed") }, "\(notes.all)")
-    #expect(try database.direct.texts("SELECT count(*) FROM t") == [["2"]], "\(summary.error?.description ?? "")")
+    #expect(
+      try database.direct.texts("SELECT count(*) FROM t") == [["2"]], "\(summary.error?.description ?? "")")
   }
 
   @Test("A run is taken up once, although the answer was lost")
