@@ -21,7 +21,8 @@ extension OptionCatalogue {
       .bool, of: .values, .list(String.self), named: "COL[=YES/NO]",
       help: """
         The column says yes or no, and is stored as 1 and 0, or boolean in PostgreSQL. Without words Y/N, yes/no, \
-        true/false, t/f, 1/0, on/off, ja/nein and others are known. Several words: active=A,active/I,inactive.
+        true/false, t/f, 1/0, on/off, ja/nein, oui/non, sí/no and others are known. Several words: \
+        active=A,active/I,inactive. A slash in a word is doubled: ok=yes/no,N//A.
         """),
     OptionSpecification(
       .trim, of: .values, .value(ValueFormats.Trim.self), named: "WHAT",

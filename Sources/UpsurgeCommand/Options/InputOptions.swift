@@ -78,7 +78,8 @@ struct InputOptions: ParsableArguments {
       guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,
         rename.index(after: cut) != rename.endIndex
       else { throw ValidationError("--rename \(rename): give OLD=NEW") }
-      options.table.renames[String(rename[..<cut])] = String(rename[rename.index(after: cut)...])
+      let name = String(rename[rename.index(after: cut)...])
+      try ValueOptions.put(name, String(rename[..<cut]), in: &options.table.renames, option: "--rename")
     }
     options.table.computedColumns = try GatheredWords.split(lets).map { text in
       guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
@@ -93,7 +94,8 @@ struct InputOptions: ParsableArguments {
       guard let cut = type.lastIndex(of: ":"), cut != type.startIndex else {
         throw ValidationError("--type \(type): give COL:TYPE, for example zip:TEXT")
       }
-      options.table.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
+      let declared = String(type[type.index(after: cut)...]).uppercased()
+      try ValueOptions.put(declared, String(type[..<cut]), in: &options.table.types, option: "--type")
     }
     for (column, text) in nulls {
       if let column { options.input.values.nulls[column, default: []].append(text) }

@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// Why a value does not fit the format of its column.
 enum ValueFault: UInt8, Equatable, Sendable {
   case none
-  case dateForm, dateYear, dateMonth, dateDay, dateTime, dateName, dateWeekday, dateZone
+  case dateForm, dateYear, dateMonth, dateDay, dateYearDay, dateTime, dateHalf, dateFraction, dateName, dateWeekday, dateZone
   case number, truth
   /// A value of JSON that is no text.
   case kind
@@ -56,6 +56,9 @@ extension ValueReaders {
     case .dateYear: "\(value) has the year 0, which no calendar has"
     case .dateMonth: "\(value) is no date as \(format): there is no such month"
     case .dateDay: "\(value) is no date as \(format): the month has no such day"
+    case .dateYearDay: "\(value) is no date as \(format): the year has no such day"
+    case .dateHalf: "\(value) is no time as \(format): hours with AM or PM are 1 to 12"
+    case .dateFraction: "\(value) has a fraction of a second with more than 9 digits, and 9 are the limit"
     case .dateTime: "\(value) is no time as \(format): hour, minute or second is too large"
     case .dateName: "\(value) is not written as \(format): no English name of a month or day stands there"
     case .dateWeekday: "\(value) names another day of the week than its date has"

@@ -24,7 +24,7 @@ public struct ValueFormats: Sendable, Equatable {
   public enum Truths: Sendable, Equatable {
     /// `Y`/`N`, `yes`/`no`, `true`/`false`, `t`/`f`, `1`/`0`, `on`/`off`, and those of some other languages.
     case usual
-    /// These, in any case of ASCII letters.
+    /// These, in large or small letters, also accented ones such as `Ä` and `É`.
     case words(yes: [String], no: [String])
   }
 
@@ -130,49 +130,5 @@ public struct ValueFormats: Sendable, Equatable {
         "\(.thousands, thousands.quotedForShell) is also what stands before a fraction (\(.decimal, decimal.rawValue))",
         hint: "\(.decimal, decimal == .comma ? "point" : "comma") if it is the other way round")
     }
-  }
-}
-
-extension ValueFormats.Truths {
-  /// What follows the name of the column: `=ja/nein`; empty for the usual words.
-  var suffix: String {
-    switch self {
-    case .usual: ""
-    case .words(let yes, let no): "=\(yes.joined(separator: ","))/\(no.joined(separator: ","))"
-    }
-  }
-
-  /// Words of both kinds, in small ASCII letters.
-  var lists: (yes: [String], no: [String]) {
-    switch self {
-    case .usual:
-      (
-        ["1", "y", "yes", "t", "true", "on", "j", "ja", "oui", "vrai", "si", "sim", "wahr", "tak", "da"],
-        [
-          "0", "n", "no", "f", "false", "off", "nein", "non", "faux", "nao", "falsch", "nie", "nee", "nej",
-          "niet",
-        ]
-      )
-    case .words(let yes, let no): (yes.map(\.asciiLowercased), no.map(\.asciiLowercased))
-    }
-  }
-
-  fileprivate func validate(_ column: String) throws(UpsurgeError) {
-    let (yes, no) = lists
-    let both = Set(yes).intersection(no)
-    if yes.isEmpty || no.isEmpty || (yes + no).contains("") || !both.isEmpty {
-      throw UpsurgeError(
-        .usage,
-        "\(.bool, (column + suffix).escapedForTerminal.quotedForShell) does not say which words mean yes and which mean no",
-        hint: "give different words, as in 'active=A,active/I,inactive'; the empty field is NULL")
-    }
-  }
-}
-
-extension String {
-  fileprivate var asciiLowercased: String {
-    String(
-      decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
-      as: UTF8.self)
   }
 }
