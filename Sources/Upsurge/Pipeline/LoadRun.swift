@@ -97,6 +97,7 @@ final class LoadRun: Sendable {
     self.startedAt = startedAt
     self.pool = pool
     self.members = members
+    job.options.environment.columnsElsewhere = ColumnsElsewhere()
     job.options.environment.archives = job.options.environment.archives ?? OpenArchives(job.options)
     self.job = job
     delivered = DeliveredFeed(job.options)
