@@ -56,7 +56,7 @@ public struct InspectJob: Sendable {
     surveying.tuning.surveysValues = true
     let columns = try prepared.inferColumnsOfNewTable(options: surveying)
     let proposals = ValueProposals(
-      prepared.isJSON || options.input.values.numbers != nil ? columns.map(\.withoutNumbers) : columns)
+      prepared.isJSON || options.input.values.readsNumbers ? columns.map(\.withoutNumbers) : columns)
     let definition =
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)

@@ -10,12 +10,16 @@ extension OptionCatalogue {
         ISO 8601: 2024-12-31, 2024-12-31T23:59:00+02:00.
         """),
     OptionSpecification(
-      .decimal, of: .values, .value(ValueFormats.DecimalMark.self), named: "MARK",
-      help: "What stands before the fraction of a number, in columns of numbers: point or comma."),
-    OptionSpecification(
-      .thousands, of: .values, named: "CHAR",
+      .decimal, of: .values, .list(String.self), named: "[COL=]MARK",
       help: """
-        What stands between groups of three digits, in columns of numbers: a character, or comma, point, space, apostrophe.
+        What stands before the fraction of a number, in columns of numbers: point or comma. With COL= only in that column, \
+        whose numbers then have no mark between thousands unless --thousands COL=CHAR gives one.
+        """),
+    OptionSpecification(
+      .thousands, of: .values, .list(String.self), named: "[COL=]CHAR",
+      help: """
+        What stands between groups of three digits, in columns of numbers: a character, or comma, point, space, apostrophe. \
+        With COL= only in that column.
         """),
     OptionSpecification(
       .bool, of: .values, .list(String.self), named: "COL[=YES/NO]",

@@ -5,9 +5,9 @@ import Upsurge
 struct ValueOptions: ParsableArguments {
   @Option(.date) var dates: [String] = []
 
-  @Option(.decimal) var decimal = ValueFormats().decimal
+  @Option(.decimal) var decimals: [String] = []
 
-  @Option(.thousands) var thousands: String?
+  @Option(.thousands) var thousands: [String] = []
 
   @Option(.bool) var truths: [String] = []
 
@@ -27,8 +27,7 @@ struct ValueOptions: ParsableArguments {
       let format = String(text[text.index(after: cut)...])
       try Self.put(format, String(text[..<cut]), in: &options.input.values.dates, option: "--date")
     }
-    options.input.values.decimal = decimal
-    options.input.values.thousands = thousands.map(Self.mark)
+    try applyNumbers(to: &options.input.values)
     for text in GatheredWords.split(truths) {
       let (column, given) = try truth(text)
       try Self.put(given, column, in: &options.input.values.truths, option: "--bool")
@@ -62,6 +61,44 @@ struct ValueOptions: ParsableArguments {
         "--bool \(text): give COL, or COL=YES/NO, for example active=A,active/I,inactive; a slash in a word is //")
     }
     return (String(text[..<cut]), words)
+  }
+
+  /// How numbers are written: `MARK` in all columns, `COL=MARK` in one.
+  private func applyNumbers(to values: inout ValueFormats) throws {
+    var decimalsByColumn: [String: ValueFormats.DecimalMark] = [:]
+    var thousandsByColumn: [String: String] = [:]
+    let marks = try Self.marks(decimals, option: "--decimal", in: &decimalsByColumn) { word in
+      guard let mark = ValueFormats.DecimalMark(rawValue: word) else {
+        throw ValidationError("--decimal \(word): give point or comma, or one for a column: lat=point")
+      }
+      return mark
+    }
+    let groups = try Self.marks(thousands, option: "--thousands", in: &thousandsByColumn, read: Self.mark)
+    values.decimal = marks ?? values.decimal
+    values.thousands = groups
+    for column in Set(decimalsByColumn.keys).union(thousandsByColumn.keys) {
+      let decimal = decimalsByColumn[column]
+      // Who says how fractions of the column begin says all of it: the mark between thousands of others is not meant.
+      values.numberForms[column] = ValueFormats.Numbers(
+        decimal: decimal ?? values.decimal, thousands: thousandsByColumn[column] ?? (decimal == nil ? groups : nil))
+    }
+  }
+
+  /// - Returns: what is given for all columns.
+  private static func marks<Mark>(
+    _ words: [String], option: String, in columns: inout [String: Mark], read: (String) throws -> Mark
+  ) throws -> Mark? {
+    var general: Mark?
+    for word in GatheredWords.split(words) {
+      // A mark may be the equals sign itself.
+      if let cut = word.firstIndex(of: "="), cut != word.startIndex {
+        try put(try read(String(word[word.index(after: cut)...])), String(word[..<cut]), in: &columns, option: option)
+      } else {
+        if general != nil { throw ValidationError("\(option) is given twice for all columns") }
+        general = try read(word)
+      }
+    }
+    return general
   }
 
   private static func mark(_ word: String) -> String {

@@ -65,13 +65,14 @@ extension ValueReaders {
     case .dateZone: "\(value) has a time zone that is not known: only UTC, GMT and offsets are"
     case .truth: "\(value) is not one of the words for yes and no"
     case .kind: "the value is no text"
-    case .number, .none: "\(value) is no number with \(numberWords)"
+    case .number, .none: "\(value) is no number with \(numberWords(column))"
     }
   }
 
-  private var numberWords: String {
-    let mark = formats.decimal == .comma ? "a decimal comma" : "a decimal point"
-    guard let thousands = formats.thousands else { return "\(mark) and no mark between thousands" }
+  private func numberWords(_ column: String) -> String {
+    let numbers = formats.numbers(of: column)
+    let mark = numbers.decimal == .comma ? "a decimal comma" : "a decimal point"
+    guard let thousands = numbers.thousands else { return "\(mark) and no mark between thousands" }
     return "\(mark) and \"\(thousands.escapedForTerminal)\" between thousands"
   }
 
@@ -87,10 +88,12 @@ extension ValueReaders {
       return
         "\(.bool, "\(column)=YES/NO".quotedForShell) names the words; \(saying: nullHint); \(.onError, "reject") sets such records aside"
     case .number, .none:
-      let mark = formats.decimal == .comma ? "." : ","
-      if formats.thousands == nil, NumberForm(decimal: formats.decimal, thousands: mark).takes(value) {
+      let numbers = formats.numbers(of: column)
+      let mark = numbers.decimal == .comma ? "." : ","
+      if numbers.thousands == nil, NumberForm(decimal: numbers.decimal, thousands: mark).takes(value) {
+        let isOwn = formats.numberForms.keys.contains { $0.nameKey == column.nameKey }
         return
-          "\(.thousands, mark.quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
+          "\(.thousands, (isOwn ? "\(column)=\(mark)" : mark).quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
       }
       return
         "\(saying: nullHint); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"
