@@ -4,11 +4,13 @@ extension LoadRun {
   /// - Parameters:
   ///   - source: the first one.
   ///   - columns: those of the run.
-  func announceNumbers(of source: PreparedSource, _ columns: ColumnRegistry) throws(UpsurgeError) {
+  func announceNumbers(of source: PreparedSource, _ columns: ColumnRegistry) {
     let values = job.options.input.values
-    if !values.readsNumbers { return }
+    if !values.readsNumbers || source.declared != nil { return }
     let options = job.options.shapesRecords ? job.options.withFieldsAlone : job.options
-    let found = try source.sampleColumns(options: options).compactMap { field -> FoundNumbers? in
+    // What is wrong with the input is told when it is read.
+    guard let fields = try? source.sampleColumns(options: options) else { return }
+    let found = fields.compactMap { field -> FoundNumbers? in
       let name = job.options.shapesRecords ? FeedRules.column(of: field.name, options: job.options) : field.name
       guard let marks = field.marks, ValueReaders.form(of: name, in: values) == nil,
         let slot = columns.slot(named: name)
