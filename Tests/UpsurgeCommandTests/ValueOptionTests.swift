@@ -9,15 +9,19 @@ struct ValueOptionTests {
   @Test(
     "A column that one option names twice is refused: one of the values would be lost",
     arguments: [
-      ["--date", "d=%d/%m/%Y", "--date", "d=%m/%d/%Y"], ["--add", "x=1", "--add", "x=2"], ["--bool", "v", "--bool", "v=ja/nein"],
-      ["--type", "v:TEXT", "--type", "v:REAL"], ["--rename", "v=a", "--rename", "v=b"], ["--default", "v=1", "--default", "v=2"],
+      ["--date", "d=%d/%m/%Y", "--date", "d=%m/%d/%Y"], ["--add", "x=1", "--add", "x=2"],
+      ["--bool", "v", "--bool", "v=ja/nein"],
+      ["--type", "v:TEXT", "--type", "v:REAL"], ["--rename", "v=a", "--rename", "v=b"],
+      ["--default", "v=1", "--default", "v=2"],
       ["--decimal", "v=point", "--decimal", "v=comma"], ["--thousands", "v=point", "--thousands", "v=comma"],
     ])
   func twice(options: [String]) throws {
     let path = scratch.write("id,v,d\n1,a,31/12/2024\n", to: "in.csv")
     let outcome = try Command.run(["load", scratch.file("d.db"), "t", path] + options)
     let column = options[1].prefix { $0 != "=" && $0 != ":" }
-    #expect(outcome.exitCode == 64 && outcome.talk.contains("\(options[0]) names \(column) twice"), "\(outcome.talk)")
+    #expect(
+      outcome.exitCode == 64 && outcome.talk.contains("\(options[0]) names \(column) twice"),
+      "\(outcome.talk)")
   }
 
   @Test("Several texts of one column may be NULL")
@@ -34,7 +38,10 @@ struct ValueOptionTests {
       (["--decimal", "comma", "--thousands", ".", "--decimal", "b=point"], "1234.5|1.234"),
       (["--decimal", "comma", "--thousands", "a=point", "--decimal", "b=point"], "1234.5|1.234"),
       (["--decimal", "a=comma", "--thousands", "a=point"], "1234.5|1.234"),
-      (["--decimal", "comma", "--thousands", "point", "--decimal", "b=comma", "--thousands", "b=point"], "1234.5|1234"),
+      (
+        ["--decimal", "comma", "--thousands", "point", "--decimal", "b=comma", "--thousands", "b=point"],
+        "1234.5|1234"
+      ),
     ])
   func marks(options: [String], row: String) throws {
     let path = scratch.write("a;b\n1.234,5;1.234\n", to: "in.csv")
@@ -45,7 +52,10 @@ struct ValueOptionTests {
 
   @Test(
     "Marks that are none, or given twice, are refused",
-    arguments: [["--decimal", "dot"], ["--decimal", "v=dot"], ["--decimal", "comma", "--decimal", "point"], ["--thousands", "v=,,"], ["--date", "v=%F", "--decimal", "v=comma"]])
+    arguments: [
+      ["--decimal", "dot"], ["--decimal", "v=dot"], ["--decimal", "comma", "--decimal", "point"],
+      ["--thousands", "v=,,"], ["--date", "v=%F", "--decimal", "v=comma"],
+    ])
   func refused(options: [String]) throws {
     let path = scratch.write("id,v\n1,2\n", to: "in.csv")
     let outcome = try Command.run(["load", scratch.file("d.db"), "t", path] + options)

@@ -11,7 +11,8 @@ extension LoadRun {
     // What is wrong with the input is told when it is read.
     guard let fields = try? source.sampleColumns(options: options) else { return }
     let found = fields.compactMap { field -> FoundNumbers? in
-      let name = job.options.shapesRecords ? FeedRules.column(of: field.name, options: job.options) : field.name
+      let name =
+        job.options.shapesRecords ? FeedRules.column(of: field.name, options: job.options) : field.name
       guard let marks = field.marks, ValueReaders.form(of: name, in: values) == nil,
         let slot = columns.slot(named: name)
       else { return nil }
@@ -19,7 +20,9 @@ extension LoadRun {
     }
     let read = found.filter { $0.isNumber && $0.marks.markedCount > 0 }
     if read.isEmpty {
-      if let unread = found.first(where: { $0.marks.markedCount > 0 }) { note(unread.note(isJSON: source.isJSON, values)) }
+      if let unread = found.first(where: { $0.marks.markedCount > 0 }) {
+        note(unread.note(isJSON: source.isJSON, values))
+      }
       return
     }
     // Who has named the column knows what its mark is.
@@ -35,7 +38,8 @@ extension LoadRun {
   private static func doubt(of columns: [String], _ mark: String) -> RunNote {
     let shown = columns.prefix(5).map(\.escapedForTerminal).joined(separator: ", ")
     let more = columns.count > 5 ? " and \(Words.count(UInt64(columns.count - 5), "more column"))" : ""
-    let options = Wording(columns.prefix(5).map { "\(.decimal, "\($0)=\(mark)".quotedForShell)" }, separator: " ")
+    let options = Wording(
+      columns.prefix(5).map { "\(.decimal, "\($0)=\(mark)".quotedForShell)" }, separator: " ")
     var said = RunNote(
       .warning,
       "in column\(columns.count == 1 ? "" : "s") \(shown)\(more) each \(mark) was taken to part thousands, and may be a decimal "
@@ -59,10 +63,13 @@ private struct FoundNumbers {
     let real: Wording = "\(.type, "\(column):REAL".quotedForShell)"
     guard let misfit = marks.firstMisfit else {
       let what = isJSON ? "strings of JSON stay text" : "\(name) is a column of text"
-      return RunNote(.warning, "\(saying: term) read no column: \(what), and \(saying: real) makes it one of numbers in a new table")
+      return RunNote(
+        .warning,
+        "\(saying: term) read no column: \(what), and \(saying: real) makes it one of numbers in a new table")
     }
     let isWord = !misfit.text.utf8.contains { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    let null: Wording = isWord ? "\(.null, "\(column)=\(misfit.text)".quotedForShell) if that is no value, or " : ""
+    let null: Wording =
+      isWord ? "\(.null, "\(column)=\(misfit.text)".quotedForShell) if that is no value, or " : ""
     return RunNote(
       .warning,
       "\(saying: term) read no column: \(name) is text because of \"\(misfit.text.escapedForTerminal)\" (line \(misfit.line)); "

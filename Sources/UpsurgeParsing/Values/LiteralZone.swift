@@ -49,6 +49,7 @@ struct LiteralZone: Equatable {
   private static func isOffset(_ digits: Substring) -> Bool {
     let parts = digits.split(separator: ":", omittingEmptySubsequences: false)
     let isOfDigits = parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isNumber } }
-    return isOfDigits && (parts.map(\.count) == [2] || parts.map(\.count) == [4] || parts.map(\.count) == [2, 2])
+    return isOfDigits
+      && (parts.map(\.count) == [2] || parts.map(\.count) == [4] || parts.map(\.count) == [2, 2])
   }
 }

@@ -4,11 +4,13 @@ extension ValueFormats.Truths {
   /// Words that mean yes, in small letters. Each of them has its other half in `usualNo`, and means the same in all languages whose
   /// words stand here. `o` does not: it is also a zero that somebody has typed as a letter; and `v` is yes or no, by the language.
   private static let usualYes = [
-    "1", "y", "yes", "t", "true", "on", "j", "ja", "s", "si", "sí", "si\u{301}", "sim", "oui", "vrai", "vero", "verdadero",
+    "1", "y", "yes", "t", "true", "on", "j", "ja", "s", "si", "sí", "si\u{301}", "sim", "oui", "vrai", "vero",
+    "verdadero",
     "verdadeiro", "wahr", "waar", "tak", "da", "ano", "igen", "kyllä", "kylla\u{308}",
   ]
   private static let usualNo = [
-    "0", "n", "no", "f", "false", "off", "nein", "nee", "nej", "nei", "não", "na\u{303}o", "nao", "non", "faux", "falso", "falsch",
+    "0", "n", "no", "f", "false", "off", "nein", "nee", "nej", "nei", "não", "na\u{303}o", "nao", "non",
+    "faux", "falso", "falsch",
     "onwaar", "nie", "niet", "nu", "ne", "nem", "ei",
   ]
 

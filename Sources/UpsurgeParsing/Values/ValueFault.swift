@@ -92,8 +92,9 @@ extension ValueReaders {
       let mark = numbers.decimal == .comma ? "." : ","
       if numbers.thousands == nil, NumberForm(decimal: numbers.decimal, thousands: mark).takes(value) {
         let isOwn = formats.numberForms.keys.contains { $0.nameKey == column.nameKey }
+        let given = isOwn ? "\(column)=\(mark)" : mark
         return
-          "\(.thousands, (isOwn ? "\(column)=\(mark)" : mark).quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
+          "\(.thousands, given.quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
       }
       return
         "\(saying: nullHint); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"

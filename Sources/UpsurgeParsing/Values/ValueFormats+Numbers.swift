@@ -22,7 +22,8 @@ extension ValueFormats {
 
   /// Whether the numbers of some column are not written as SQL writes them.
   package var readsNumbers: Bool {
-    Numbers(decimal: decimal, thousands: thousands).form != nil || numberForms.values.contains { $0.form != nil }
+    Numbers(decimal: decimal, thousands: thousands).form != nil
+      || numberForms.values.contains { $0.form != nil }
   }
 
   /// How the numbers of a column are written.

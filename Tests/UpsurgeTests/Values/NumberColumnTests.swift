@@ -28,9 +28,13 @@ struct NumberColumnTests {
 
   private static let places = "city;lat;lon;price\nA;48.137;11.575;1.234,50\nB;52.520;13.405;2,50\n"
 
-  @Test("Columns whose points may all be decimal points are named, in a new table and in one that exists", arguments: [true, false])
+  @Test(
+    "Columns whose points may all be decimal points are named, in a new table and in one that exists",
+    arguments: [true, false])
   func doubt(isNew: Bool) throws {
-    if !isNew { try Database(scratch.file("a.db")).rows("CREATE TABLE t(city TEXT, lat REAL, lon REAL, price REAL)") }
+    if !isNew {
+      try Database(scratch.file("a.db")).rows("CREATE TABLE t(city TEXT, lat REAL, lon REAL, price REAL)")
+    }
     let (_, notes) = load(Self.places) {
       $0.input.values.decimal = .comma
       $0.input.values.thousands = "."
@@ -53,7 +57,10 @@ struct NumberColumnTests {
 
   @Test(
     "Where another value shows what a mark is, or nothing else has a fraction, there is no doubt",
-    arguments: ["a;b\n1.234;2,5\n1.234.567;3,5\n", "a;b\n1.234;2\n5.678;3\n", "a;b\n1.234;2,5\n1,5;3,5\n", "a;b\n1.234;2,5\n7;3,5\n"])
+    arguments: [
+      "a;b\n1.234;2,5\n1.234.567;3,5\n", "a;b\n1.234;2\n5.678;3\n", "a;b\n1.234;2,5\n1,5;3,5\n",
+      "a;b\n1.234;2,5\n7;3,5\n",
+    ])
   func noDoubt(text: String) {
     let (_, notes) = load(text) {
       $0.input.values.decimal = .comma
@@ -75,7 +82,10 @@ struct NumberColumnTests {
   @Test(
     "An option that has read no column says why, and how it would",
     arguments: [
-      ("id;v\n1;1,5\n2;2,5\n3;n/a\n", "v is text because of \"n/a\" (line 4); --null v=n/a if that is no value, or --type v:REAL"),
+      (
+        "id;v\n1;1,5\n2;2,5\n3;n/a\n",
+        "v is text because of \"n/a\" (line 4); --null v=n/a if that is no value, or --type v:REAL"
+      ),
       ("id;v\n1;1,5\n2;5.67\n", "v is text because of \"5.67\" (line 3); --type v:REAL"),
       ("id;v\n1;(5,00)\n2;1,5\n", "v is text because of \"(5,00)\" (line 2)"),
       ("id;v\n1;1,5\n2;+1,5\n", "v is text because of \"+1,5\" (line 3)"),
@@ -91,7 +101,9 @@ struct NumberColumnTests {
       $0.input.values.decimal = .comma
       $0.input.values.thousands = "."
     }
-    #expect(notes.contains { $0.contains("read no column: strings of JSON stay text, and --type p:REAL") }, "\(notes)")
+    #expect(
+      notes.contains { $0.contains("read no column: strings of JSON stay text, and --type p:REAL") },
+      "\(notes)")
     try Database(scratch.file("a.db")).rows("DROP TABLE t")
     let (_, others) = load(#"{"p":"1.234,5"}"# + "\n", "other.ndjson") {
       $0.input.values.decimal = .comma
@@ -101,13 +113,17 @@ struct NumberColumnTests {
     #expect(!others.contains { $0.contains("read no column") } && (try rows()) == ["1234.5"], "\(others)")
   }
 
-  @Test("Nothing is said where a column was read, or no value has such a mark", arguments: ["a;b\n1,5;x,5\n2,5;1,5\n", "a;b\n1;x\n"])
+  @Test(
+    "Nothing is said where a column was read, or no value has such a mark",
+    arguments: ["a;b\n1,5;x,5\n2,5;1,5\n", "a;b\n1;x\n"])
   func silent(text: String) {
     let (_, notes) = load(text) { $0.input.values.decimal = .comma }
     #expect(!notes.contains { $0.contains("read no column") }, "\(notes)")
   }
 
-  @Test("With --type, numbers in another spelling are stored and counted, as in a table that exists", arguments: [true, false])
+  @Test(
+    "With --type, numbers in another spelling are stored and counted, as in a table that exists",
+    arguments: [true, false])
   func spelling(isNew: Bool) throws {
     if !isNew { try Database(scratch.file("a.db")).rows("CREATE TABLE t(id INTEGER, v REAL)") }
     let (summary, _) = load("id;v\n1;+5\n2;1e5\n3;007\n4;1,5e3\n") {

@@ -8,7 +8,9 @@ import Testing
 struct ValueEdgeTests {
   let scratch = Scratch()
 
-  private func load(_ texts: [String], _ change: (inout LoadOptions) -> Void) -> (summary: RunSummary, notes: [String]) {
+  private func load(_ texts: [String], _ change: (inout LoadOptions) -> Void) -> (
+    summary: RunSummary, notes: [String]
+  ) {
     var options = LoadOptions()
     change(&options)
     let notes = RunNotes()
@@ -29,7 +31,11 @@ struct ValueEdgeTests {
   func trimmedNull(isOfColumn: Bool) throws {
     let (summary, _) = load(["id,v\n1, - \n2,-\n3,\t-\n4,- -\n5,\"-\"\n"]) {
       $0.input.values.trim = .blanks
-      if isOfColumn { $0.input.values.nulls["v"] = ["-"] } else { $0.input.csv.nullSpellings = [Array("-".utf8)] }
+      if isOfColumn {
+        $0.input.values.nulls["v"] = ["-"]
+      } else {
+        $0.input.csv.nullSpellings = [Array("-".utf8)]
+      }
     }
     #expect(summary.error == nil)
     // For all columns, only unquoted fields are NULL.
@@ -60,8 +66,10 @@ struct ValueEdgeTests {
   @Test(
     "Each word for yes has its own for no, with accents and in large letters",
     arguments: [
-      ["sí", "no"], ["SÍ", "NO"], ["si\u{301}", "no"], ["S", "N"], ["sim", "não"], ["SIM", "NÃO"], ["sim", "nao"], ["ja", "nee"],
-      ["oui", "non"], ["da", "nu"], ["tak", "nie"], ["kyllä", "ei"], ["KYLLÄ", "EI"], ["vero", "falso"], ["waar", "onwaar"],
+      ["sí", "no"], ["SÍ", "NO"], ["si\u{301}", "no"], ["S", "N"], ["sim", "não"], ["SIM", "NÃO"],
+      ["sim", "nao"], ["ja", "nee"],
+      ["oui", "non"], ["da", "nu"], ["tak", "nie"], ["kyllä", "ei"], ["KYLLÄ", "EI"], ["vero", "falso"],
+      ["waar", "onwaar"],
     ])
   func pairs(words: [String]) throws {
     let (summary, _) = load(["v\n\(words[0])\n\(words[1])\n"]) {
@@ -72,16 +80,20 @@ struct ValueEdgeTests {
     #expect(try rows() == ["1", "0"])
   }
 
-  @Test("A letter that is yes in one language and something else in another is not guessed", arguments: ["O", "V", "W"])
+  @Test(
+    "A letter that is yes in one language and something else in another is not guessed",
+    arguments: ["O", "V", "W"])
   func letters(word: String) {
     let (summary, _) = load(["id,v\n1,\(word)\n"]) { $0.input.values.truths["v"] = .usual }
-    #expect(summary.error?.message.contains("[bad-bool]") == true, "\(summary.error.map(\.description) ?? "taken")")
+    #expect(
+      summary.error?.message.contains("[bad-bool]") == true, "\(summary.error.map(\.description) ?? "taken")")
   }
 
   @Test(
     "Words that are given may have the marks between them, doubled",
     arguments: [
-      ("yes/no,N//A", ["yes"], ["no", "N/A"]), ("a,,b/c", ["a,b"], ["c"]), ("A,active/I", ["A", "active"], ["I"]),
+      ("yes/no,N//A", ["yes"], ["no", "N/A"]), ("a,,b/c", ["a,b"], ["c"]),
+      ("A,active/I", ["A", "active"], ["I"]),
       ("////b", ["//"], nil), ("Ü/É", ["Ü"], ["É"]),
     ] as [(String, [String], [String]?)])
   func words(text: String, yes: [String], no: [String]?) throws {
@@ -104,16 +116,21 @@ struct ValueEdgeTests {
 
   // MARK: - Files that lack a column
 
-  private static func formats(_ values: inout ValueFormats) { values.truths["b"] = .words(yes: ["3"], no: ["4"]) }
+  private static func formats(_ values: inout ValueFormats) {
+    values.truths["b"] = .words(yes: ["3"], no: ["4"])
+  }
 
-  @Test("A file may lack a column with a format that another one has: it is named, wherever it stands", arguments: [true, false])
+  @Test(
+    "A file may lack a column with a format that another one has: it is named, wherever it stands",
+    arguments: [true, false])
   func lacking(isFirst: Bool) throws {
     let texts = ["id,a,b\n1,2,3\n", "id,a\n2,4\n"]
     let (summary, notes) = load(isFirst ? texts.reversed() : texts) { Self.formats(&$0.input.values) }
     #expect(summary.error == nil, "\(summary.error.map(\.description) ?? "")")
     #expect(try rows("SELECT id, a, b FROM t ORDER BY id") == ["1|2|1", "2|4|NULL"])
     let name = isFirst ? "s1.csv" : "s2.csv"
-    #expect(notes.contains { $0.contains("\(name) has no field for the column b, which --bool names") }, "\(notes)")
+    #expect(
+      notes.contains { $0.contains("\(name) has no field for the column b, which --bool names") }, "\(notes)")
   }
 
   @Test("A column with a format that no file has is refused")
@@ -133,7 +150,9 @@ struct ValueEdgeTests {
       $0.table.added = ["f": .file, "n": .text("7")]
     }
     #expect(summary.error == nil)
-    let warned = summary.warnings.entries.filter { $0.code == .textInNumberColumn }.map { "\($0.column ?? "") \($0.count)" }
+    let warned = summary.warnings.entries.filter { $0.code == .textInNumberColumn }.map {
+      "\($0.column ?? "") \($0.count)"
+    }
     #expect(warned.sorted() == ["d 2", "f 3"])
     #expect(try rows("SELECT d, n FROM t") == ["'2024-12-31'|7", "'2025-01-01'|7", "NULL|7"])
   }
