@@ -56,7 +56,7 @@ public struct InspectJob: Sendable {
     surveying.tuning.surveysValues = true
     let columns = try prepared.inferColumnsOfNewTable(options: surveying)
     let proposals = ValueProposals(
-      prepared.isJSON || options.input.values.numbers != nil ? columns.map(\.withoutNumbers) : columns)
+      prepared.isJSON || options.input.values.readsNumbers ? columns.map(\.withoutNumbers) : columns)
     let definition =
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
@@ -81,7 +81,7 @@ public struct InspectJob: Sendable {
     public var remarks: [String]
   }
 
-  /// Reads everything, stores nothing.
+  /// Reads everything as a load would that makes a new table, and stores nothing.
   /// - Parameters:
   ///   - control: shows the progress to any thread.
   ///   - onReject: is told each record that cannot be parsed, with its position.
@@ -111,7 +111,7 @@ public struct InspectJob: Sendable {
     let read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int = { buffer throws(UpsurgeError) in
       try prepared.opened.read(into: buffer)
     }
-    switch try prepared.inferenceParser(options: options) {
+    switch try prepared.checkingParser(options: options) {
     case .csv(var parser):
       try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
     case .json(var parser):

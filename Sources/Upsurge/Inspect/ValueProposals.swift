@@ -24,36 +24,62 @@ struct ValueProposals {
   }
 
   private mutating func addNumbers(_ columns: [InferredColumn]) {
-    var names: [String] = []
-    var forms = ValueSurvey.forms
-    for column in columns {
-      guard case .numbers(let found)? = column.finding else { continue }
-      names.append(column.name.escapedForTerminal)
-      forms = forms.filter(found.contains)
+    let marked = columns.compactMap { column -> (name: String, forms: [ValueSurvey.Form])? in
+      guard case .numbers(let forms)? = column.finding else { return nil }
+      return (column.name, forms)
     }
-    if names.isEmpty { return }
-    let list =
-      "column\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")) hold\(names.count == 1 ? "s" : "") numbers"
-    if let other = columns.first(where: { $0.type == .real }) {
-      remarks.append(
-        Wording(
-          "\(list) with other marks than column \(other.name.escapedForTerminal), and no option reads both: they stay text"
-        ))
-      return
-    }
+    if marked.isEmpty { return }
+    let forms = ValueSurvey.forms.filter { form in marked.allSatisfy { $0.forms.contains(form) } }
     // A comma between three digits each may be either.
-    let isDoubtful = forms.contains { $0.decimal == .comma } && forms.contains { $0.thousands == "," }
-    guard let form = forms.first, !isDoubtful else {
+    if Self.isDoubtful(forms) {
       remarks.append(
-        isDoubtful
-          ? "\(list) whose comma may part thousands or stand before a fraction: \(.decimal, "comma"), or \(.thousands, "comma"), reads them"
-          : Wording("\(list) with marks that differ, and no option reads all of them: they stay text"))
-      return
+        "\(Self.list(marked.map(\.name))) whose comma may part thousands or stand before a fraction: \(.decimal, "comma"), or \(.thousands, "comma"), reads them"
+      )
+    } else if let form = forms.first {
+      propose(Self.options(of: form), for: marked.map(\.name))
+      if form.decimal == .comma || form.thousands == "." { keepPoints(columns.filter { $0.type == .real }.map(\.name)) }
+    } else {
+      for column in marked { addNumbers(of: column.name, column.forms) }
     }
-    let choices = Self.options(of: form)
-    let shown = choices.map { option -> Wording in "\(option.term, option.value.quotedForShell)" }
-    remarks.append("\(list): \(saying: Wording(shown, separator: " ")) reads them")
+  }
+
+  /// What reads a column whose marks differ from those of others.
+  private mutating func addNumbers(of column: String, _ forms: [ValueSurvey.Form]) {
+    guard let form = forms.first else { return }
+    let own = { (option: (term: Term, value: String)) in (option.term, "\(column)=\(option.value)") }
+    if Self.isDoubtful(forms) {
+      remarks.append(
+        "\(Self.list([column])) whose comma may part thousands or stand before a fraction: \(.decimal, "\(column)=comma".quotedForShell), or \(.thousands, "\(column)=comma".quotedForShell), reads them"
+      )
+    } else {
+      propose(Self.options(of: form).map(own), for: [column])
+    }
+  }
+
+  private mutating func propose(_ choices: [(term: Term, value: String)], for columns: [String]) {
+    remarks.append("\(Self.list(columns)): \(saying: Self.shown(choices)) reads them")
     options += choices
+  }
+
+  /// Numbers with a decimal point beside others: what is said for all columns is not for theirs.
+  private mutating func keepPoints(_ columns: [String]) {
+    if columns.isEmpty { return }
+    let choices = columns.map { (term: Term.decimal, value: "\($0)=point") }
+    remarks.append("\(Self.list(columns)) with a decimal point: \(saying: Self.shown(choices)) says so")
+    options += choices
+  }
+
+  private static func shown(_ choices: [(term: Term, value: String)]) -> Wording {
+    Wording(choices.map { option -> Wording in "\(option.term, option.value.quotedForShell)" }, separator: " ")
+  }
+
+  private static func list(_ columns: [String]) -> String {
+    let names = columns.map(\.escapedForTerminal).joined(separator: ", ")
+    return "column\(columns.count == 1 ? "" : "s") \(names) hold\(columns.count == 1 ? "s" : "") numbers"
+  }
+
+  private static func isDoubtful(_ forms: [ValueSurvey.Form]) -> Bool {
+    forms.contains { $0.decimal == .comma } && forms.contains { $0.thousands == "," }
   }
 
   private static func options(of form: ValueSurvey.Form) -> [(term: Term, value: String)] {

@@ -13,6 +13,8 @@ extension LoadOptions {
     package var question = HTTPQuestion()
     /// What reads archives; nil where each is read by itself.
     package var archives: OpenArchives?
+    /// Columns with a format that not all files of a run have.
+    package var columnsElsewhere = ColumnsElsewhere()
     /// What the disk has left for sources that are read ahead; for tests, nil asks the system.
     package var spoolRoom: (@Sendable () -> Int?)?
     /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.

@@ -40,7 +40,7 @@ extension LoadOptions {
     public init() {}
 
     /// Columns whose texts are numbers, as `--type` says: also in a key, and in a table that exists.
-    var consentedColumns: [String] {
+    package var consentedColumns: [String] {
       types.filter { $0.value != "ANY" && Affinity(declaredType: $0.value).isNumeric }.map(\.key).sorted()
     }
 

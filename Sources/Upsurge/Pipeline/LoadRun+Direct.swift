@@ -50,6 +50,7 @@ extension LoadRun {
     }
     guard let (table, layout, startedAt) = try prepare(image, for: input) else { return nil }
     announce(table, isJSON: input.beginning.source.isJSON)
+    announceNumbers(of: input.beginning.source, table.columns)
     warnOfRoom(input.beginning.source, sources: input.remainingSources)
     announce(input.beginning)
     let prepareSeconds = watch.seconds

@@ -126,6 +126,7 @@ extension LoadRun {
       files.goOn(run.files.map(\.identity))
       try announce(source, files: files, index: index)
       noteTotal(of: sources, first: source)
+      lookForColumns(source, at: index, of: sources)
       return Beginning(
         source: source, index: index, files: files, resumption: run, replaced: replaced, doubt: nil)
     }
@@ -136,6 +137,7 @@ extension LoadRun {
       try announce(source, files: files, index: index)
       if !source.isBlank || index == sources.count - 1 {
         noteTotal(of: sources, first: source)
+        lookForColumns(source, at: index, of: sources)
         return Beginning(
           source: source, index: index, files: files, resumption: nil, replaced: replaced, doubt: doubt)
       }

@@ -97,6 +97,7 @@ final class LoadRun: Sendable {
     self.startedAt = startedAt
     self.pool = pool
     self.members = members
+    job.options.environment.columnsElsewhere = ColumnsElsewhere()
     let ahead =
       group?.ahead
       ?? FeedsAhead(database: job.spoolNeighbour, freeByteCount: job.options.environment.spoolRoom)

@@ -128,6 +128,7 @@ struct ReaderStage {
     let parser = try source.makeParser(
       columns: &columns, table: facts, options: run.job.options, resuming: state)
     try noteContext(of: source, index: index)
+    try noteLackingFormats(of: source)
     let reading = SourceReading(
       source, index: index, of: run, resumption: resumption, chunks: chunks, bytesBefore: bytesRead,
       columns: columns.targets, announcedCount: announcedCount, recordLimit: remaining,
@@ -168,6 +169,18 @@ struct ReaderStage {
           "\(SourceName.shown(source.opened.name)) lacks \(fields.count == 1 ? "a field" : "fields") of the SQL: "
             + "\(names.escapedForTerminal); NULL is taken for \(fields.count == 1 ? "it" : "them") in all of its records"
         )))
+  }
+
+  /// Says which columns with a format a file lacks that others have.
+  private func noteLackingFormats(of source: PreparedSource) throws(UpsurgeError) {
+    if run.job.options.input.values.namedColumns.isEmpty { return }
+    for (name, term) in try source.formatsWithoutField(options: run.job.options) {
+      run.note(
+        RunNote(
+          .warning,
+          "\(SourceName.shown(source.opened.name)) has no field for the column \(name.escapedForTerminal), which \(saying: term) names"
+        ))
+    }
   }
 
   /// Notes how the source's rejects can be tried again.

@@ -1,6 +1,6 @@
 /// How values are written, as a member of the context:
 ///
-///     "values":{"dates":{"day":"%d/%m/%Y"},"decimal":"comma","thousands":".","bools":{"flag":[["A"],["I"]],"paid":[]},
+///     "values":{"dates":{"day":"%d/%m/%Y"},"decimal":"comma","thousands":".","numbers":{"lat":{"decimal":"point"}},"bools":{"flag":[["A"],["I"]],"paid":[]},
 ///               "trim":"blanks","nulls":{"day":["n/a"]}}
 extension RejectContext {
   static func write(_ values: ValueFormats, to out: inout JSONText) {
@@ -14,6 +14,18 @@ extension RejectContext {
     }
     if values.decimal != .point { out.member("decimal", values.decimal.rawValue) }
     if let thousands = values.thousands { out.member("thousands", thousands) }
+    if !values.numberForms.isEmpty {
+      out.key("numbers")
+      out.beginObject()
+      for (column, form) in values.numberForms.sorted(by: { $0.key < $1.key }) {
+        out.key(column)
+        out.beginObject()
+        out.member("decimal", form.decimal.rawValue)
+        if let thousands = form.thousands { out.member("thousands", thousands) }
+        out.endObject()
+      }
+      out.endObject()
+    }
     if !values.truths.isEmpty {
       out.key("bools")
       out.beginObject()
@@ -50,6 +62,10 @@ extension RejectContext {
     }
     values.decimal = try word(json, "decimal") ?? .point
     values.thousands = json["thousands"]?.text
+    for member in try members(json, "numbers") {
+      values.numberForms[member.name] = ValueFormats.Numbers(
+        decimal: try word(member.value, "decimal") ?? .point, thousands: member.value["thousands"]?.text)
+    }
     for member in try members(json, "bools") {
       guard case .array(let lists) = member.value else { throw fault("values") }
       if lists.isEmpty {

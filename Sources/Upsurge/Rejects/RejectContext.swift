@@ -22,8 +22,8 @@ package struct RejectContext: Sendable, Equatable {
   package var contract: SchemaContract
   /// Whether a value is a reject when its column would change its spelling, as in a table that the load made.
   package var keepsSpelling = false
-  /// Columns of the key whose texts are taken for numbers, however they are written.
-  var consentedColumns: [String] = []
+  /// Columns whose texts are taken for numbers, however they are written. In a table that existed only those of the key count.
+  package var consentedColumns: [String] = []
   /// The SQL that makes rows of the fields.
   package var shaping: Shaping?
   /// Columns that no field fills. What the run's beginning is, is a text already.
@@ -86,7 +86,7 @@ extension RejectContext {
     keepsSpelling = facts.isNew
     let key = table.keyColumns
     consentedColumns = options.table.consentedColumns.filter { name in
-      key.contains { SQLName.isSame($0, name) }
+      facts.isNew || key.contains { SQLName.isSame($0, name) }
     }
     shaping =
       options.shapesRecords

@@ -16,6 +16,8 @@ package struct AddedCells: Sendable {
   /// Whether the input may have values of its own there, as keys of JSON: then cells are absent unless it has.
   private let looksForOwn: Bool
   private var values: [(slot: Int, name: String, value: Value)] = []
+  /// Slots of columns of numbers that get a text.
+  private var textSlots: Set<Int> = []
 
   /// - Parameters:
   ///   - file: the source's name.
@@ -38,6 +40,21 @@ package struct AddedCells: Sendable {
         case .text(let text): .text(Array(text.utf8))
         }
       values.append((slot, name, found))
+      if case .text(let bytes) = found, Self.isTextAmongNumbers(bytes, columns.targets[slot]) {
+        textSlots.insert(slot)
+      }
+    }
+  }
+
+  /// Whether a text stays one in a column of numbers.
+  private static func isTextAmongNumbers(_ text: [UInt8], _ column: ColumnTarget) -> Bool {
+    guard column.affinity.isNumeric else { return false }
+    return text.withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return true }
+      var cell = Cell.null
+      let note = convertText(
+        start, count: bytes.count, offset: 0, isInSpill: false, affinity: column.affinity, into: &cell)
+      return note == .textInNumberColumn
     }
   }
 
@@ -65,6 +82,10 @@ package struct AddedCells: Sendable {
       case .text(let bytes):
         let cell = Cell.text(offset: batch.append(text: bytes), byteCount: bytes.count, isInSpill: true)
         for record in 0..<count { cells[record * width + slot] = cell }
+        if textSlots.contains(slot) {
+          let place = batch.position(of: 0, file: file)
+          batch.warnings.add(.textInNumberColumn, column: name, count: UInt64(count), at: place)
+        }
       }
     }
   }

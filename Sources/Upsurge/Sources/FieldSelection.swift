@@ -8,9 +8,12 @@ package struct FieldSelection: Sendable {
   private let leaving: Set<String>
   /// Their columns.
   private let leavingColumns: Set<String>
+  /// Columns that other files of the run have.
+  private let elsewhere: ColumnsElsewhere
 
   package init(options: LoadOptions) {
     wanted = options.table.columns
+    elsewhere = options.environment.columnsElsewhere
     renamed = options.table.renames.keys.sorted()
     let mayLeave = options.delivery.feed?.policy == .keep || options.delivery.feed?.policy == .null
     leaving = mayLeave ? Set((options.delivery.feed?.last?.fields ?? []).map(SQLName.folded)) : []
@@ -45,16 +48,21 @@ package struct FieldSelection: Sendable {
   }
 
   /// - Parameter names: the columns of the fields, as `columnNames` has found them.
-  /// - Throws: `usage` where a format is for a column that no field fills.
+  /// - Throws: `usage` where a format is for a column that no field fills, in this file and all others of the run.
   func checkFormats(_ values: ValueFormats, against names: [String?], file: String) throws(UpsurgeError) {
-    if names.isEmpty { return }
+    let lacking = formats(values, lackedBy: names)
+    guard let first = lacking.first(where: { !elsewhere.holds($0.name) }) else { return }
+    throw UpsurgeError(
+      .usage,
+      "\(saying: first.term) names the column \"\(first.name.escapedForTerminal)\", for which \(file) has no field",
+      hint: "its columns are: \(Self.list(names.compactMap { $0 }))")
+  }
+
+  /// The columns with a format that no field of a file fills; none for a file without fields.
+  func formats(_ values: ValueFormats, lackedBy names: [String?]) -> [(name: String, term: Term)] {
+    if names.isEmpty { return [] }
     let known = Set(names.compactMap { $0.map(SQLName.folded) }).union(leavingColumns)
-    for (name, term) in values.namedColumns where !known.contains(SQLName.folded(name)) {
-      throw UpsurgeError(
-        .usage,
-        "\(saying: term) names the column \"\(name.escapedForTerminal)\", for which \(file) has no field",
-        hint: "its columns are: \(Self.list(names.compactMap { $0 }))")
-    }
+    return values.namedColumns.filter { !known.contains(SQLName.folded($0.name)) }
   }
 
   /// - Throws: `usage` where a field fills a column that is to be added.

@@ -7,6 +7,8 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
+  /// What was seen of numbers in a form of their own; nil where none was looked for.
+  package var marks: NumberMarks?
   /// In which form of their own its values are written; nil where they have no such form, or nobody has looked.
   package var finding: ValueSurvey.Finding?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
@@ -147,7 +149,10 @@ extension PreparedSource {
     // Shaped records have their numbers read, and what SQL makes is not written in a form of the input.
     var inference = ColumnInference(
       isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text,
-      numbers: options.shapesRecords ? nil : options.input.values.numbers)
+      numbers: options.shapesRecords ? nil : options.input.values.numberForm(of: ""))
+    let readForms = { (columns: [ColumnTarget]) in
+      if options.input.values.readsNumbers { inference.read(columns.map { options.input.values.numberForm(of: $0.name) }) }
+    }
     var survey = options.tuning.surveysValues ? ValueSurvey() : nil
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
@@ -160,6 +165,7 @@ extension PreparedSource {
     }
     switch try inferenceParser(options: options) {
     case .csv(var parser):
+      readForms(parser.columns)
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
       pass.found = inferred(parser.columns, inference, options)
     case .json(var parser):
@@ -201,9 +207,10 @@ extension PreparedSource {
       let seen = slot < inference.columns.count ? inference.columns[slot] : ColumnInference.Column()
       let isKey = options.rules.key.contains { SQLName.isSame($0, target.name) }
       let type = isKey ? inference.keyType(of: slot) : inference.inferredType(of: slot)
-      let column = InferredColumn(
+      var column = InferredColumn(
         name: target.name, type: options.table.inference == .none ? .text : type, examples: seen.examples,
         nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil)
+      column.marks = seen.marks
       if options.table.inference == .none || options.table.isComputed(target.name) { return column }
       return column.formatted(by: options.input.values)
     }

@@ -202,10 +202,11 @@ extension PreparedSource {
       let type = typesByName[SQLName.folded(name)] ?? .text
       let declared = declarations[SQLName.folded(name)]
       let given = declared.map { Affinity(declaredType: $0) }
+      let isConsented = options.table.consentedColumns.contains { SQLName.isSame($0, name) }
       columns.add(
         ColumnTarget(
           name: name, affinity: isUntyped ? .none : given ?? type.affinity,
-          spellingPolicy: table.spellingPolicy, isBlob: declared?.contains("BLOB") ?? false))
+          spellingPolicy: isConsented ? .warn : table.spellingPolicy, isBlob: declared?.contains("BLOB") ?? false))
     }
   }
 

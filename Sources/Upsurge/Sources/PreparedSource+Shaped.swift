@@ -44,7 +44,7 @@ extension PreparedSource {
   /// Fields of CSV whose values are numbers as `--decimal` and `--thousands` say, where no column of their own says so: those
   /// that only SQL reads and, while types are looked for, all. The names are folded.
   func numberFields(for table: TableFacts, options: LoadOptions) throws(UpsurgeError) -> Set<String> {
-    guard options.shapesRecords, options.input.values.numbers != nil, !isJSON else { return [] }
+    guard options.shapesRecords, options.input.values.readsNumbers, !isJSON else { return [] }
     let names = try FieldSelection(options: options).columnNames(of: headerNames, file: opened.name)
     let isOwn = { (index: Int) in names[index].map { !options.table.isComputed($0) } ?? false }
     var alone = options.withFieldsAlone
@@ -80,7 +80,7 @@ extension PreparedSource {
 
 extension LoadOptions {
   /// What reads all fields under their own names, and nothing else.
-  fileprivate var withFieldsAlone: LoadOptions {
+  var withFieldsAlone: LoadOptions {
     var plain = self
     (plain.table.computedColumns, plain.input.filter) = ([], nil)
     (plain.table.columns, plain.table.renames, plain.table.added) = ([], [:], [:])

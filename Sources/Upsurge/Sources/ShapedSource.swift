@@ -118,7 +118,7 @@ struct ShapedSource {
       values: try ValueReaders(options.input.values.named(by: field), readsBlobs: blobs == nil))
     let converter = FieldConverter(
       columns: targets, isJSON: true, keepsQuotedEmpty: true, blobs: blobs, formats: options.input.values)
-    let numbers = options.input.values.numbers == nil ? [] : parsed.indices.filter { parsed[$0].isDecimal }
+    let numbers = options.input.values.readsNumbers ? parsed.indices.filter { parsed[$0].isDecimal } : []
     return (
       parser,
       shaper(

@@ -47,7 +47,8 @@ extension OptionCatalogue {
       .null, of: .input, .list(String.self), named: "[COL=]TEXT",
       help: """
         Unquoted fields with this text are NULL, as the empty field is. With COL= only those of the column, also quoted \
-        ones and JSON strings. A text with = in it begins with another one: '=a=b'.
+        ones and JSON strings. It may be given for several texts, also of one column. A text with = in it begins with another \
+        one: '=a=b'.
         """),
     OptionSpecification(
       .quotedEmpty, of: .input, .value(CSVDialect.QuotedEmpty.self), named: "null|text",

@@ -10,18 +10,23 @@ extension OptionCatalogue {
         ISO 8601: 2024-12-31, 2024-12-31T23:59:00+02:00.
         """),
     OptionSpecification(
-      .decimal, of: .values, .value(ValueFormats.DecimalMark.self), named: "MARK",
-      help: "What stands before the fraction of a number, in columns of numbers: point or comma."),
-    OptionSpecification(
-      .thousands, of: .values, named: "CHAR",
+      .decimal, of: .values, .list(String.self), named: "[COL=]MARK",
       help: """
-        What stands between groups of three digits, in columns of numbers: a character, or comma, point, space, apostrophe.
+        What stands before the fraction of a number, in columns of numbers: point or comma. With COL= only in that column, \
+        whose numbers then have no mark between thousands unless --thousands COL=CHAR gives one.
+        """),
+    OptionSpecification(
+      .thousands, of: .values, .list(String.self), named: "[COL=]CHAR",
+      help: """
+        What stands between groups of three digits, in columns of numbers: a character, or comma, point, space, apostrophe. \
+        With COL= only in that column.
         """),
     OptionSpecification(
       .bool, of: .values, .list(String.self), named: "COL[=YES/NO]",
       help: """
         The column says yes or no, and is stored as 1 and 0, or boolean in PostgreSQL. Without words Y/N, yes/no, \
-        true/false, t/f, 1/0, on/off, ja/nein and others are known. Several words: active=A,active/I,inactive.
+        true/false, t/f, 1/0, on/off, ja/nein, oui/non, sí/no and others are known. Several words: \
+        active=A,active/I,inactive. A slash in a word is doubled: ok=yes/no,N//A.
         """),
     OptionSpecification(
       .trim, of: .values, .value(ValueFormats.Trim.self), named: "WHAT",

@@ -19,9 +19,7 @@ struct InputOptions: ParsableArguments {
 
   @Option(.names) var nameList: String?
 
-  @Option(.widths) var widths: [String] = []
-
-  @Option(.sheet) var sheet: String?
+  @OptionGroup var layout: LayoutOptions
 
   @Option(.dialect) var preset: DialectPreset?
 
@@ -72,13 +70,14 @@ struct InputOptions: ParsableArguments {
       options.input.encoding = known
     }
     options.input.csv = try csvOverrides()
-    options.input.sheet = sheet
+    options.input.sheet = layout.sheet
     options.table.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
     for rename in GatheredWords.split(renames) {
       guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,
         rename.index(after: cut) != rename.endIndex
       else { throw ValidationError("--rename \(rename): give OLD=NEW") }
-      options.table.renames[String(rename[..<cut])] = String(rename[rename.index(after: cut)...])
+      let name = String(rename[rename.index(after: cut)...])
+      try ValueOptions.put(name, String(rename[..<cut]), in: &options.table.renames, option: "--rename")
     }
     options.table.computedColumns = try GatheredWords.split(lets).map { text in
       guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
@@ -93,7 +92,8 @@ struct InputOptions: ParsableArguments {
       guard let cut = type.lastIndex(of: ":"), cut != type.startIndex else {
         throw ValidationError("--type \(type): give COL:TYPE, for example zip:TEXT")
       }
-      options.table.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
+      let declared = String(type[type.index(after: cut)...]).uppercased()
+      try ValueOptions.put(declared, String(type[..<cut]), in: &options.table.types, option: "--type")
     }
     for (column, text) in nulls {
       if let column { options.input.values.nulls[column, default: []].append(text) }
@@ -145,14 +145,7 @@ struct InputOptions: ParsableArguments {
       csv.skippedLineCount = skipLines
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
-    if !widths.isEmpty {
-      let given = try WidthList.parse(GatheredWords.split(widths).joined(separator: ","))
-      csv.widths = given.widths
-      if let names = given.names {
-        if csv.columnNames != nil { throw ValidationError("--widths names the fields, and so does --names") }
-        csv.columnNames = names
-      }
-    }
+    try layout.apply(to: &csv)
     csv.nullSpellings += nulls.filter { $0.column == nil }.map { Array($0.text.utf8) }
     csv.quotedEmpty = quotedEmpty
     if let ragged { csv.ragged = ragged }

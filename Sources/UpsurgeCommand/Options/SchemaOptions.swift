@@ -47,7 +47,8 @@ struct SchemaOptions: ParsableArguments {
       guard let cut = text.firstIndex(of: "="), cut != text.startIndex else {
         throw ValidationError("--default \(text): give COL=VALUE, for example score=0")
       }
-      options.table.defaults[String(text[..<cut])] = String(text[text.index(after: cut)...])
+      let value = String(text[text.index(after: cut)...])
+      try ValueOptions.put(value, String(text[..<cut]), in: &options.table.defaults, option: "--default")
     }
     options.indexes.wanted = try GatheredWords.split(indexes).map {
       try NameList.parse($0, option: "--index")

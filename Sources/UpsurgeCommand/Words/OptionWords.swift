@@ -52,7 +52,6 @@ extension ForeignKeyPolicy: ExpressibleByArgument {}
 extension BlobEncoding: ExpressibleByArgument {}
 extension DryRun: ExpressibleByArgument {}
 extension LoadOptions.Inference: ExpressibleByArgument {}
-extension ValueFormats.DecimalMark: ExpressibleByArgument {}
 extension ValueFormats.Trim: ExpressibleByArgument {}
 extension JSONDialect.DuplicateKeys: ExpressibleByArgument {}
 extension JSONDialect.NonFinite: ExpressibleByArgument {}

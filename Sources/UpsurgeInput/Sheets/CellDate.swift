@@ -19,7 +19,7 @@ enum CellDate {
     let hasTime = milliseconds > 0
     let isTime = format == .time || format == .either && hasTime
     if isTime && serial == 0 { return time(milliseconds) }
-    // The first programs took 1900 for a leap year: day 60 is none, and those before it are one off.
+    // The first programs took 1900 for a leap year: day 60 is no day, and those before it are one off.
     if !is1904 && (serial == 0 || serial == 60) { return nil }
     let day = is1904 ? serial + firstDay1904 : serial < 60 ? serial + 1 : serial
     var text: [UInt8] = []

@@ -114,7 +114,7 @@ private final class TextFile {
   private let spool: SpoolFile
   private let name: String
   private let memory: UnsafeMutableRawBufferPointer
-  /// The page in each place of the memory; -1 where there is none.
+  /// The page in each place of the memory; -1 where it has not got one.
   private var pages: [Int]
 
   private static let pageByteCount = 16 << 10

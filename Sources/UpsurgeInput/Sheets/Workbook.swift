@@ -65,7 +65,7 @@ struct Workbook {
   /// The member with a name, in any case of letters.
   func part(_ name: String) -> String? { parts.find(name) }
 
-  /// - Throws: `unreadableInput` where there is none; `badInput`.
+  /// - Throws: `unreadableInput` where it is not there; `badInput`.
   func open(_ part: String) throws(UpsurgeError) -> ArchiveContent {
     try ArchiveContent(
       ArchivePath(archive: path, member: part), followsLinks: followsLinks, of: archives,

@@ -62,7 +62,7 @@ extension CSVParser {
 }
 
 extension FixedWidths {
-  /// The first byte of the line that was drawn below the header; nil where there is none.
+  /// The first byte of the line that was drawn below the header; nil without a line.
   var rulerStart: UInt16? {
     ruler.map { UInt16(fields.first?.start == 0 ? $0 : FieldReader.blank) }
   }

@@ -86,8 +86,11 @@ extension CSVParser {
       cell.pointee = .null
       return
     case .blank:
-      let isText = dialect.bareEmpty == .text && !field.isNumeric
+      let isText = isEmptyText(isQuoted: isInSpill || isAfterQuote(offset, scanner), isNumeric: field.isNumeric)
       cell.pointee = isText ? .text(offset: offset, byteCount: 0, isInSpill: isInSpill) : .null
+      if isText && field.isNumeric {
+        scanner.keep(.textInNumberColumn, of: field.field, scanner.bytes, byteCount: 0)
+      }
       return
     case .yes: return cell.setNumber(.integer, bits: 1)
     case .no: return cell.setNumber(.integer, bits: 0)
@@ -97,14 +100,31 @@ extension CSVParser {
       scanner.spillByteCount += value.count
     case .kept: break
     }
+    let text = isInSpill ? UnsafePointer(scanner.spill + offset) : scanner.bytes + offset
     if field.isNumeric, field.reader.form != .date {
-      let text = isInSpill ? UnsafePointer(scanner.spill + offset) : scanner.bytes + offset
       scanner.takeNumber(
         text, byteCount: value.count, of: field.field, scanner.plans[field.field], offset: offset,
         isInSpill: isInSpill)
     } else {
       cell.setText(offset: offset, byteCount: value.count, isInSpill: isInSpill)
+      if field.isNumeric {
+        scanner.keep(.textInNumberColumn, of: field.field, text, byteCount: value.count)
+      }
     }
+  }
+
+  /// Whether a field in which nothing but blanks stands is the empty text, as the field without them would be.
+  private func isEmptyText(isQuoted: Bool, isNumeric: Bool) -> Bool {
+    if !isQuoted { return dialect.bareEmpty == .text && !isNumeric }
+    switch dialect.quotedEmpty {
+    case .text: return true
+    case .null: return false
+    case nil: return !isNumeric
+    }
+  }
+
+  private func isAfterQuote(_ offset: Int, _ scanner: RecordScanner) -> Bool {
+    offset > 0 && scanner.bytes[offset - 1] == dialect.quote
   }
 
   /// Reads the values of a record that is not plain.

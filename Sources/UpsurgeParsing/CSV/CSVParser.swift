@@ -159,8 +159,8 @@ package struct CSVParser: RecordParser {
         positions: scratch.positions, start: start, end: start),
       plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
       nullSpellings: UnsafePointer(scratch.nullSpellings),
-      nullSpellingByteCount: scratch.nullSpellingByteCount, keepsQuotedEmpty: dialect.quotedEmpty == .text,
-      keepsBareEmpty: dialect.bareEmpty == .text,
+      nullSpellingByteCount: scratch.nullSpellingByteCount, trimsNulls: values?.formats.trim == .blanks,
+      keepsQuotedEmpty: dialect.quotedEmpty == .text, keepsBareEmpty: dialect.bareEmpty == .text,
       cells: batch.cells, spill: batch.spill, spillByteCount: batch.spillByteCount, notes: scratch.notes)
   }
 

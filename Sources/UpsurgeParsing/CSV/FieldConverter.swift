@@ -118,6 +118,7 @@ package struct FieldConverter {
     if columns[slot].isBlob, let blobs { return decode(cell, start, blobs, slot, output, &text) }
     if !dateSlots.isEmpty, dateSlots.contains(slot) {
       output.pointee = cell
+      if columns[slot].affinity.isNumeric { notes.append((slot, .textInNumberColumn)) }
       return .stored
     }
     return convert(text: cell, start, slot, output)

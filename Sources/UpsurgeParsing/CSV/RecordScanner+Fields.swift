@@ -134,6 +134,11 @@ extension RecordScanner {
 
   @inline(never)
   private func isNullSpelling(from start: Int, byteCount: Int) -> Bool {
+    var (start, byteCount) = (start, byteCount)
+    while trimsNulls && byteCount > 0 && FieldBlank.isBlank(bytes[start]) {
+      (start, byteCount) = (start + 1, byteCount - 1)
+    }
+    while trimsNulls && byteCount > 0 && FieldBlank.isBlank(bytes[start + byteCount - 1]) { byteCount -= 1 }
     var at = 0
     while at < nullSpellingByteCount {
       let spellingByteCount = Int(

@@ -115,6 +115,8 @@ struct RecordScanner {
   var expectedFieldCount: Int
   let nullSpellings: UnsafePointer<UInt8>
   let nullSpellingByteCount: Int
+  /// Whether blanks around a text do not count where it may be a spelling of NULL.
+  let trimsNulls: Bool
   /// Whether a quoted empty field is the empty text also in a column of numbers.
   let keepsQuotedEmpty: Bool
   /// Whether an unquoted empty field is the empty text where its column is not one of numbers.

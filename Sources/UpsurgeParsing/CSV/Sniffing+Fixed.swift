@@ -17,7 +17,7 @@ extension Sniffing {
   private static let rulerLineLimit = 50
   private static let bodyLineLimit = 200
 
-  /// The ruler of the table; nil where there is none, or the marks of fields were given.
+  /// The ruler of the table; nil where it has no ruler, or the marks of fields were given.
   func ruler() -> Ruler? {
     guard given.delimiter == nil, given.quote == nil, given.escape == nil else { return nil }
     var reader = FieldReader(bytes: bytes, dialect: CSVDialect())

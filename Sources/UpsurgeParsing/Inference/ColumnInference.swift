@@ -21,6 +21,8 @@ package struct ColumnInference: Sendable {
     package internal(set) var examples: [String] = []
     /// The first decimal that a column of reals would write otherwise: `3.10`, `1.5e+3`.
     package internal(set) var respelled: String?
+    /// What was seen of numbers in a form of their own; nil where none was looked for.
+    package internal(set) var marks: NumberMarks?
     /// Whether there was an integer that a double cannot hold.
     var hasInexactInteger = false
     /// Values still looked at for examples.
@@ -33,6 +35,8 @@ package struct ColumnInference: Sendable {
   private let countsEmptyTexts: Bool
   /// How numbers are written; nil where that is as SQL does.
   private let numbers: NumberForm?
+  /// Of each column whose name is known.
+  private var forms: [NumberForm?] = []
   /// In slot order; grows when a batch has more columns.
   package private(set) var columns: [Column] = []
 
@@ -46,6 +50,9 @@ package struct ColumnInference: Sendable {
     self.isJSON = isJSON
     self.countsEmptyTexts = countsEmptyTexts
   }
+
+  /// Says how the numbers of each column are written.
+  package mutating func read(_ forms: [NumberForm?]) { self.forms = forms }
 
   /// Takes the records of a batch into account.
   package mutating func observe(_ batch: borrowing Batch) {
@@ -62,8 +69,10 @@ package struct ColumnInference: Sendable {
       }
       var column = columns[slot]
       columns[slot].examples = []  // so that the copy owns its array alone
+      let form = slot < forms.count ? forms[slot] : numbers
+      if form != nil && column.marks == nil { column.marks = NumberMarks() }
       for record in 0..<batch.recordCount {
-        observe(batch.cells[record * batch.columnCount + slot], batch, &column)
+        observe(batch.cells[record * batch.columnCount + slot], batch, record, form, &column)
       }
       columns[slot] = column
     }
@@ -79,6 +88,9 @@ package struct ColumnInference: Sendable {
       columns[slot].textCount += seen.textCount
       columns[slot].blobCount += seen.blobCount
       columns[slot].respelled = columns[slot].respelled ?? seen.respelled
+      if let marks = seen.marks {
+        if columns[slot].marks?.merge(marks) == nil { columns[slot].marks = marks }
+      }
       columns[slot].hasInexactInteger = columns[slot].hasInexactInteger || seen.hasInexactInteger
       for example in seen.examples where columns[slot].examples.count < 3 {
         if !columns[slot].examples.contains(example) { columns[slot].examples.append(example) }
@@ -108,31 +120,49 @@ package struct ColumnInference: Sendable {
     return column.respelled != nil || column.integerCount > 0 ? .text : .real
   }
 
-  private func observe(_ cell: Cell, _ batch: borrowing Batch, _ column: inout Column) {
+  private func observe(
+    _ cell: Cell, _ batch: borrowing Batch, _ record: Int, _ form: NumberForm?, _ column: inout Column
+  ) {
     switch cell.kind {
     case .absent, .null: column.nullCount += 1
     case .integer: add(integer: cell.payload, &column)
     case .real: column.realCount += 1
     case .blob: column.blobCount += 1
-    case .text: observe(text: batch.bytes(of: cell), &column)
+    case .text:
+      let text = batch.bytes(of: cell)
+      if let form {
+        observe(text, as: form, line: batch.records[record].line, &column)
+      } else {
+        observe(text, &column)
+      }
     }
     if column.exampleBudget > 0 { addExample(cell, batch, &column) }
   }
 
-  private func observe(text: UnsafeBufferPointer<UInt8>, _ column: inout Column) {
+  private func observe(_ text: UnsafeBufferPointer<UInt8>, _ column: inout Column) {
     if text.isEmpty && !isJSON && !countsEmptyTexts {
       column.nullCount += 1
-      return
-    }
-    guard !isJSON, let start = text.baseAddress else {
+    } else if !isJSON, let start = text.baseAddress {
+      observe(start, text.count, &column)
+    } else {
       column.textCount += 1
-      return
     }
-    guard let numbers else { return observe(start, text.count, &column) }
+  }
+
+  /// Takes a text into account that may be a number of a form of its own.
+  private func observe(
+    _ text: UnsafeBufferPointer<UInt8>, as form: NumberForm, line: UInt64, _ column: inout Column
+  ) {
+    guard let start = text.baseAddress, !text.isEmpty else { return observe(text, &column) }
+    let textCount = column.textCount
+    column.marks?.takeValue()
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { room in
       guard let output = room.baseAddress else { return }
-      let count = numbers.normalise(start, count: text.count, into: output)
-      if count == 0 { column.textCount += 1 } else { observe(UnsafePointer(output), count, &column) }
+      let count = form.normalise(start, count: text.count, into: output)
+      if count > 0 { column.marks?.take(text, as: form) }
+      if count == 0 || isJSON { column.textCount += 1 } else { observe(UnsafePointer(output), count, &column) }
+      if isJSON && count > 0 { return }
+      if column.textCount > textCount { column.marks?.takeMisfit(text, line: line) }
     }
   }
 

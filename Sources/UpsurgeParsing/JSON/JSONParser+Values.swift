@@ -89,7 +89,7 @@ extension JSONParser {
   ) -> ConversionNote {
     guard affinity.isNumeric, reader.form != .date else {
       cell.setText(offset: offset, byteCount: count, isInSpill: isInSpill)
-      return .none
+      return affinity.isNumeric ? .textInNumberColumn : .none
     }
     let note = convertText(
       text, count: count, offset: offset, isInSpill: isInSpill, affinity: affinity, into: cell)

@@ -60,6 +60,8 @@ struct DateStep: Sendable, Equatable {
   /// Digits of a number.
   var least: UInt8 = 0
   var most: UInt8 = 0
+  /// Whether digits of another number may follow those of a fraction.
+  var isOpen = false
 
   /// Whether it reads digits that may go on.
   var isNumber: Bool { (Kind.year.rawValue...Kind.fraction.rawValue).contains(kind.rawValue) }
@@ -160,6 +162,12 @@ struct DateFormatCompiler {
       parts.insert(.time)
     }
     if parts.isEmpty { throw fault("says no date and no time") }
+    if zones.isEmpty, parts.isSuperset(of: [.date, .time]), let zone = LiteralZone(in: steps) {
+      throw UpsurgeError(
+        .usage,
+        "the date format \(text.escapedForTerminal) has the time zone \(zone.text) as plain letters, and would lose it",
+        hint: "\(zone.letters) reads a time zone: \(zone.mended(text).quotedForShell)")
+    }
     if !zones.isEmpty {
       guard parts.isSuperset(of: [.date, .time]) else {
         throw fault("has a time zone, which needs a date and a time")
@@ -179,6 +187,9 @@ struct DateFormatCompiler {
       let isBesideNumber =
         index > 0 && steps[index - 1].isNumber || index + 1 < steps.count && steps[index + 1].isNumber
       if isBesideNumber { steps[index].least = steps[index].most }
+    }
+    for index in steps.indices.dropLast() where steps[index].kind == .fraction && steps[index + 1].isNumber {
+      steps[index].isOpen = true
     }
   }
 

@@ -63,6 +63,7 @@ struct DateReader {
       found.fractionStart = at
       _ = number(step, text, count, &at)
       found.fractionCount = at - found.fractionStart
+      if !step.isOpen && at < count && text[at] &- UInt8(ascii: "0") <= 9 { return .dateFraction }
       return found.fractionCount == 0 ? .dateForm : .none
     case .monthName, .weekday, .half, .offset, .zoneName: return takeWord(step, text, count, &at, &found)
     case .year, .shortYear, .month, .day, .dayOfYear, .hour, .halfHour, .minute, .second: break
@@ -82,13 +83,13 @@ struct DateReader {
     case .day: found.day = value
     case .dayOfYear:
       found.dayOfYear = value
-      return value == 0 ? .dateDay : .none
+      return value == 0 ? .dateYearDay : .none
     case .hour:
       found.hour = value
       return value > 23 ? .dateTime : .none
     case .halfHour:
       found.hour = value == 12 ? 0 : value
-      return value == 0 || value > 12 ? .dateTime : .none
+      return value == 0 || value > 12 ? .dateHalf : .none
     case .minute:
       found.minute = value
       return value > 59 ? .dateTime : .none
@@ -126,7 +127,7 @@ struct DateReader {
         rest -= Self.dayCount(found.year, month)
         month += 1
       }
-      if month > 12 { return .dateDay }
+      if month > 12 { return .dateYearDay }
       (found.month, found.day) = (month, rest)
     } else if found.day == 0 || found.day > 28 && found.day > Self.dayCount(found.year, found.month) {
       return .dateDay

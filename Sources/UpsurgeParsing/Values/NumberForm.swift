@@ -16,7 +16,7 @@ package struct NumberForm: Sendable, Equatable {
   }
 
   /// The byte between whole and fraction.
-  let mark: UInt8
+  package let mark: UInt8
   let group: Group
   /// The group's character in UTF-8, from its first byte on; up to four bytes.
   let groupBytes: UInt32
@@ -82,6 +82,24 @@ package struct NumberForm: Sendable, Equatable {
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { room in
       room.baseAddress.map { normalise(start, count: text.count, into: $0) > 0 } ?? false
     }
+  }
+
+  /// Which marks a number of this form has.
+  /// - Returns: how many groups of three digits, and whether a fraction.
+  func marks(of number: UnsafeBufferPointer<UInt8>) -> (groupCount: Int, hasFraction: Bool) {
+    guard let text = number.baseAddress else { return (0, false) }
+    var found = (groupCount: 0, hasFraction: false)
+    var at = 0
+    while at < number.count {
+      let separator = group == .none ? 0 : separatorByteCount(text + at, number.count - at)
+      if separator > 0 {
+        found.groupCount += 1
+      } else if text[at] == mark {
+        found.hasFraction = true
+      }
+      at += max(separator, 1)
+    }
+    return found
   }
 
   /// The bytes of the group's mark, where one stands at `text`; 0 where none does.

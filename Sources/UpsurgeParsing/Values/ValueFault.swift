@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// Why a value does not fit the format of its column.
 enum ValueFault: UInt8, Equatable, Sendable {
   case none
-  case dateForm, dateYear, dateMonth, dateDay, dateTime, dateName, dateWeekday, dateZone
+  case dateForm, dateYear, dateMonth, dateDay, dateYearDay, dateTime, dateHalf, dateFraction, dateName, dateWeekday, dateZone
   case number, truth
   /// A value of JSON that is no text.
   case kind
@@ -56,19 +56,23 @@ extension ValueReaders {
     case .dateYear: "\(value) has the year 0, which no calendar has"
     case .dateMonth: "\(value) is no date as \(format): there is no such month"
     case .dateDay: "\(value) is no date as \(format): the month has no such day"
+    case .dateYearDay: "\(value) is no date as \(format): the year has no such day"
+    case .dateHalf: "\(value) is no time as \(format): hours with AM or PM are 1 to 12"
+    case .dateFraction: "\(value) has a fraction of a second with more than 9 digits, and 9 are the limit"
     case .dateTime: "\(value) is no time as \(format): hour, minute or second is too large"
     case .dateName: "\(value) is not written as \(format): no English name of a month or day stands there"
     case .dateWeekday: "\(value) names another day of the week than its date has"
     case .dateZone: "\(value) has a time zone that is not known: only UTC, GMT and offsets are"
     case .truth: "\(value) is not one of the words for yes and no"
     case .kind: "the value is no text"
-    case .number, .none: "\(value) is no number with \(numberWords)"
+    case .number, .none: "\(value) is no number with \(numberWords(column))"
     }
   }
 
-  private var numberWords: String {
-    let mark = formats.decimal == .comma ? "a decimal comma" : "a decimal point"
-    guard let thousands = formats.thousands else { return "\(mark) and no mark between thousands" }
+  private func numberWords(_ column: String) -> String {
+    let numbers = formats.numbers(of: column)
+    let mark = numbers.decimal == .comma ? "a decimal comma" : "a decimal point"
+    guard let thousands = numbers.thousands else { return "\(mark) and no mark between thousands" }
     return "\(mark) and \"\(thousands.escapedForTerminal)\" between thousands"
   }
 
@@ -84,10 +88,13 @@ extension ValueReaders {
       return
         "\(.bool, "\(column)=YES/NO".quotedForShell) names the words; \(saying: nullHint); \(.onError, "reject") sets such records aside"
     case .number, .none:
-      let mark = formats.decimal == .comma ? "." : ","
-      if formats.thousands == nil, NumberForm(decimal: formats.decimal, thousands: mark).takes(value) {
+      let numbers = formats.numbers(of: column)
+      let mark = numbers.decimal == .comma ? "." : ","
+      if numbers.thousands == nil, NumberForm(decimal: numbers.decimal, thousands: mark).takes(value) {
+        let isOwn = formats.numberForms.keys.contains { $0.nameKey == column.nameKey }
+        let given = isOwn ? "\(column)=\(mark)" : mark
         return
-          "\(.thousands, mark.quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
+          "\(.thousands, given.quotedForShell) if groups of three digits are parted by it; \(.onError, "reject") sets such records aside"
       }
       return
         "\(saying: nullHint); \(.type, "\(column):TEXT".quotedForShell) keeps all values as text; \(.onError, "reject") sets such records aside"

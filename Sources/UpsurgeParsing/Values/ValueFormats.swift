@@ -24,7 +24,7 @@ public struct ValueFormats: Sendable, Equatable {
   public enum Truths: Sendable, Equatable {
     /// `Y`/`N`, `yes`/`no`, `true`/`false`, `t`/`f`, `1`/`0`, `on`/`off`, and those of some other languages.
     case usual
-    /// These, in any case of ASCII letters.
+    /// These, in large or small letters, also accented ones such as `Ä` and `É`.
     case words(yes: [String], no: [String])
   }
 
@@ -34,6 +34,8 @@ public struct ValueFormats: Sendable, Equatable {
   public var decimal = DecimalMark.point
   /// The character between groups of three digits; nil where there are no groups.
   public var thousands: String?
+  /// How the numbers of single columns are written, by name, where that is not as in all others.
+  public var numberForms: [String: Numbers] = [:]
   /// Columns that say yes or no, by name.
   public var truths: [String: Truths] = [:]
   public var trim = Trim.none
@@ -45,14 +47,10 @@ public struct ValueFormats: Sendable, Equatable {
   /// Whether all values are what they say.
   package var isEmpty: Bool { self == ValueFormats() }
 
-  /// The form of numbers; nil where they are written as SQL writes them.
-  package var numbers: NumberForm? {
-    decimal == .point && thousands == nil ? nil : NumberForm(decimal: decimal, thousands: thousands)
-  }
-
   /// The columns that are named, each with the option that does.
   package var namedColumns: [(name: String, term: Term)] {
-    dates.keys.sorted().map { ($0, .date) } + truths.keys.sorted().map { ($0, .bool) }
+    dates.keys.sorted().map { ($0, .date) } + numberForms.sorted { $0.key < $1.key }.map { ($0.key, $0.value.term) }
+      + truths.keys.sorted().map { ($0, .bool) }
       + nulls.keys.sorted().map { ($0, .null) }
   }
 
@@ -67,6 +65,7 @@ public struct ValueFormats: Sendable, Equatable {
     }
     var formats = self
     (formats.dates, formats.truths, formats.nulls) = (renamed(dates), renamed(truths), renamed(nulls))
+    formats.numberForms = renamed(numberForms)
     return formats
   }
 
@@ -77,6 +76,10 @@ public struct ValueFormats: Sendable, Equatable {
     }
     if decimal != .point { words.append((.decimal, decimal.rawValue)) }
     if let thousands { words.append((.thousands, thousands)) }
+    for (column, form) in numberForms.sorted(by: { $0.key < $1.key }) {
+      words.append((.decimal, "\(column)=\(form.decimal.rawValue)"))
+      if let thousands = form.thousands { words.append((.thousands, "\(column)=\(thousands)")) }
+    }
     for (column, truths) in truths.sorted(by: { $0.key < $1.key }) {
       words.append((.bool, column + truths.suffix))
     }
@@ -91,88 +94,34 @@ public struct ValueFormats: Sendable, Equatable {
   package func validate() throws(UpsurgeError) {
     for (column, format) in dates.sorted(by: { $0.key < $1.key }) {
       _ = try DateFormat(format)
-      guard let other = truths.keys.first(where: { $0.nameKey == column.nameKey }) else { continue }
-      throw UpsurgeError(
-        .usage, "the column \(other.escapedForTerminal) is named by \(.date) and by \(.bool)",
-        hint: "leave out one of them")
+      try Self.checkOther(truths.keys, .bool, column, .date)
+      try Self.checkOther(numberForms.keys, .decimal, column, .date)
     }
+    for column in numberForms.keys.sorted() { try Self.checkOther(truths.keys, .bool, column, .decimal) }
     if let twice = Self.firstTwice(dates.keys) ?? Self.firstTwice(truths.keys) ?? Self.firstTwice(nulls.keys)
+      ?? Self.firstTwice(numberForms.keys)
     {
       throw UpsurgeError(
         .usage, "the column \(twice.escapedForTerminal) is named twice, in other letters",
         hint: "name it once: names of columns do not differ by their case")
     }
-    try validateThousands()
+    try Numbers(decimal: decimal, thousands: thousands).validate()
+    for (_, form) in numberForms.sorted(by: { $0.key < $1.key }) { try form.validate() }
     for (column, truths) in truths.sorted(by: { $0.key < $1.key }) { try truths.validate(column) }
+  }
+
+  /// - Throws: `usage` where a column has a format of another kind, too.
+  private static func checkOther(
+    _ names: some Sequence<String>, _ other: Term, _ column: String, _ term: Term
+  ) throws(UpsurgeError) {
+    guard let name = names.first(where: { $0.nameKey == column.nameKey }) else { return }
+    throw UpsurgeError(
+      .usage, "the column \(name.escapedForTerminal) is named by \(saying: term) and by \(saying: other)",
+      hint: "leave out one of them")
   }
 
   private static func firstTwice(_ names: some Collection<String>) -> String? {
     var seen: Set<String> = []
     return names.sorted().first { !seen.insert($0.nameKey).inserted }
-  }
-
-  private func validateThousands() throws(UpsurgeError) {
-    guard let thousands else { return }
-    let isMark = thousands.unicodeScalars.count == 1
-    let isTaken = thousands.unicodeScalars.allSatisfy {
-      ("0"..."9").contains($0) || ("a"..."z").contains($0) || ("A"..."Z").contains($0) || $0 == "-"
-        || $0 == "+" || $0.value < 0x20
-    }
-    if !isMark || isTaken {
-      throw UpsurgeError(
-        .usage,
-        "\(.thousands, thousands.escapedForTerminal.quotedForShell) is no mark between groups of digits",
-        hint: "give one character, or comma, point, space or apostrophe")
-    }
-    if thousands == (decimal == .comma ? "," : ".") {
-      throw UpsurgeError(
-        .usage,
-        "\(.thousands, thousands.quotedForShell) is also what stands before a fraction (\(.decimal, decimal.rawValue))",
-        hint: "\(.decimal, decimal == .comma ? "point" : "comma") if it is the other way round")
-    }
-  }
-}
-
-extension ValueFormats.Truths {
-  /// What follows the name of the column: `=ja/nein`; empty for the usual words.
-  var suffix: String {
-    switch self {
-    case .usual: ""
-    case .words(let yes, let no): "=\(yes.joined(separator: ","))/\(no.joined(separator: ","))"
-    }
-  }
-
-  /// Words of both kinds, in small ASCII letters.
-  var lists: (yes: [String], no: [String]) {
-    switch self {
-    case .usual:
-      (
-        ["1", "y", "yes", "t", "true", "on", "j", "ja", "oui", "vrai", "si", "sim", "wahr", "tak", "da"],
-        [
-          "0", "n", "no", "f", "false", "off", "nein", "non", "faux", "nao", "falsch", "nie", "nee", "nej",
-          "niet",
-        ]
-      )
-    case .words(let yes, let no): (yes.map(\.asciiLowercased), no.map(\.asciiLowercased))
-    }
-  }
-
-  fileprivate func validate(_ column: String) throws(UpsurgeError) {
-    let (yes, no) = lists
-    let both = Set(yes).intersection(no)
-    if yes.isEmpty || no.isEmpty || (yes + no).contains("") || !both.isEmpty {
-      throw UpsurgeError(
-        .usage,
-        "\(.bool, (column + suffix).escapedForTerminal.quotedForShell) does not say which words mean yes and which mean no",
-        hint: "give different words, as in 'active=A,active/I,inactive'; the empty field is NULL")
-    }
-  }
-}
-
-extension String {
-  fileprivate var asciiLowercased: String {
-    String(
-      decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
-      as: UTF8.self)
   }
 }

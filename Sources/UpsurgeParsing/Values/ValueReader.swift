@@ -94,7 +94,7 @@ struct WordList {
   var bytes: UnsafePointer<UInt8>
   var byteCount: Int
 
-  /// - Parameter ignoringCase: whether letters of ASCII match in either case; the words are in small letters then.
+  /// - Parameter ignoringCase: whether large letters match, too; the words are in small letters then.
   @inline(never)
   func holds(_ text: UnsafePointer<UInt8>, _ count: Int, ignoringCase: Bool) -> Bool {
     var at = 0
@@ -110,10 +110,12 @@ struct WordList {
   private func isSame(
     _ word: UnsafePointer<UInt8>, _ text: UnsafePointer<UInt8>, _ count: Int, _ ignoringCase: Bool
   ) -> Bool {
+    var before: UInt8 = 0
     for index in 0..<count {
-      var byte = text[index]
-      if ignoringCase && byte &- UInt8(ascii: "A") < 26 { byte |= 0x20 }
-      if byte != word[index] { return false }
+      let byte = text[index]
+      let small = ignoringCase ? ValueFormats.Truths.smallLetter(byte, after: before) : byte
+      if small != word[index] { return false }
+      before = byte
     }
     return true
   }

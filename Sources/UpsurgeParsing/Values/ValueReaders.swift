@@ -5,7 +5,7 @@ package final class ValueReaders: @unchecked Sendable {
   // Sendable because it belongs to one parser, which is on one thread at a time.
 
   let formats: ValueFormats
-  private let numbers: NumberForm?
+  private let readsNumbers: Bool
   private let readsBlobs: Bool
   private var steps: [UnsafeMutablePointer<DateStep>] = []
   private var words: [UnsafeMutablePointer<UInt8>] = []
@@ -20,7 +20,7 @@ package final class ValueReaders: @unchecked Sendable {
     try formats.validate()
     if formats.isEmpty { return nil }
     self.formats = formats
-    numbers = readsNumbers ? formats.numbers : nil
+    self.readsNumbers = readsNumbers
     self.readsBlobs = readsBlobs
   }
 
@@ -36,14 +36,15 @@ package final class ValueReaders: @unchecked Sendable {
     let format = formats.dates.first { $0.key.nameKey == name }?.value
     let truths = formats.truths.first { $0.key.nameKey == name }?.value
     let nulls = formats.nulls.first { $0.key.nameKey == name }?.value ?? []
-    let isNumber = numbers != nil && column.isNumber && format == nil && truths == nil
-    if formats.trim == .none && format == nil && truths == nil && nulls.isEmpty && !isNumber { return nil }
-    let form: ValueReader.Form = format != nil ? .date : truths != nil ? .truth : isNumber ? .number : .none
+    let canBeNumber = readsNumbers && column.isNumber && format == nil && truths == nil
+    let numbers = canBeNumber ? formats.numberForm(of: column.name) : nil
+    if formats.trim == .none && format == nil && truths == nil && nulls.isEmpty && numbers == nil { return nil }
+    let form: ValueReader.Form = format != nil ? .date : truths != nil ? .truth : numbers != nil ? .number : .none
     let lists: (yes: [String], no: [String]) = truths?.lists ?? ([], [])
     let date = format.flatMap(dateReader)
     return ValueReader(
       form: form, trims: formats.trim == .blanks, nulls: list(nulls), date: date,
-      dateByteCount: date?.outputLimit ?? 0, number: isNumber ? numbers : nil, yes: list(lists.yes),
+      dateByteCount: date?.outputLimit ?? 0, number: numbers, yes: list(lists.yes),
       no: list(lists.no))
   }
 

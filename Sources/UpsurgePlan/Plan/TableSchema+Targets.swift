@@ -6,7 +6,7 @@ extension TableSchema {
   /// - Parameters:
   ///   - columns: some of the table's; nil is all of them.
   ///   - spellingPolicy: of the other columns; `.reject` for a table that the run has made.
-  ///   - consented: columns of the key whose texts are taken for numbers, as somebody has said; any case.
+  ///   - consented: columns whose texts are taken for numbers, as somebody has said; any case.
   package func targets(
     of columns: [Column]? = nil, spellingPolicy: ColumnTarget.SpellingPolicy, rules: UpsertRules,
     consented: [String]
@@ -15,7 +15,7 @@ extension TableSchema {
     return (columns ?? self.columns).map { column in
       let isKey = key.contains { SQLName.isSame($0, column.name) }
       let isConsented = consented.contains { SQLName.isSame($0, column.name) }
-      if !isKey { return column.target(spellingPolicy: spellingPolicy) }
+      if !isKey { return column.target(spellingPolicy: isConsented ? .warn : spellingPolicy) }
       return column.target(
         spellingPolicy: isConsented ? .warn : spellingPolicy == .reject ? .newKey : .key)
     }

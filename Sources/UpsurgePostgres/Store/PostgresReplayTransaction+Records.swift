@@ -107,7 +107,8 @@ extension PostgresReplayTransaction {
     return table.columns.map { column in
       let isKey = keys.contains { SQLName.isSame($0, column.name) }
       var target = column.target(isKey: isKey)
-      if context.keepsSpelling { target.spellingPolicy = isKey ? .newKey : .reject }
+      let isConsented = context.consentedColumns.contains { SQLName.isSame($0, column.name) }
+      if context.keepsSpelling { target.spellingPolicy = isKey ? .newKey : isConsented ? .warn : .reject }
       return target
     }
   }

@@ -208,9 +208,10 @@ struct TablePreparation {
   ) throws(UpsurgeError) -> TargetTable {
     var targets = making.columns.filter { !isMark($0.name) }.map { column in
       let isKey = making.key.contains(column.name)
+      let isConsented = options.table.consentedColumns.contains { SQLName.isSame($0, column.name) }
       var target = ColumnTarget(
         name: column.name, affinity: Self.affinity(of: column.definition),
-        spellingPolicy: isKey ? .newKey : .reject,
+        spellingPolicy: isKey ? .newKey : isConsented ? .warn : .reject,
         isBlob: column.definition.hasPrefix("bytea"))
       target.isDecimal = Self.isDecimal(column.definition)
       target.reportsSpelling = target.affinity.isNumeric && guessed.contains(column.name)

@@ -158,8 +158,8 @@ package enum RunText {
       for member in members { position.outputLengths[member.name] = member.value.unsigned }
     }
     position.madeTable = json["made_table"] == .bool(true)
-    if let count = json["connections"]?.unsigned {
-      guard (2...RunPosition.Lanes.mostCount).contains(Int(clamping: count)),
+    if let connections = json["connections"] {
+      guard let count = connections.unsigned, (2...RunPosition.Lanes.mostCount).contains(Int(clamping: count)),
         let seal = json["seal"]?.unsigned,
         seal < UInt64.max, let division = json["divided_by"]?.text
       else { throw fault(text) }

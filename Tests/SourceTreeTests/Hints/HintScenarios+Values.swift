@@ -50,6 +50,10 @@ extension HintTable {
       "values: a format that is none", ["give one such as '%d/%m/%Y' or '%Y-%m-%d %H:%M:%S'"], "id,day\n1,31/12/2024\n",
       ["--date", "day=%d/%m"], exit: 64, [.leaveOut(["day=%d/%m"]), .give(["day=%d/%m/%Y"])], rows: ["1|'2024-12-31'"]),
     .load(
+      "values: a time zone in plain letters", ["… reads a time zone: …"], "id,t\n1,2026-01-05T09:30:00Z\n",
+      ["--date", "t=%Y-%m-%dT%H:%M:%SZ"], exit: 64,
+      [.leaveOut(["t=%Y-%m-%dT%H:%M:%SZ"]), .give(["t=%Y-%m-%dT%H:%M:%S%z"])], rows: ["1|'2026-01-05T09:30:00Z'"]),
+    .load(
       "values: a mark that is none", ["give one character, or comma, point, space or apostrophe"], "id,n\n1,1'000\n",
       ["--thousands", "quote"], exit: 64, [.leaveOut(["quote"]), .give(["apostrophe"])], rows: ["1|1000"]),
     .load(
@@ -82,6 +86,12 @@ extension HintTable {
       rows: ["1|'f.csv'"]),
     doubt("values: a comma before a fraction", ["--decimal", "comma"], ["1|1.234", "2|5.678"]),
     doubt("values: a comma between thousands", ["--thousands", "comma"], ["1|1234", "2|5678"]),
+    HintScenario(
+      name: "values: a comma in one column of several marks",
+      hints: ["… whose comma may part thousands or stand before a fraction: --decimal …, or --thousands …, reads them"],
+      files: ["f.csv": "id;a;n\n1;1'234.5;1,234\n2;2.5;5,678\n"], first: ["inspect", "f.csv"], firstExit: 0,
+      steps: [.run(["load", "d.db", "t", "f.csv", "--thousands", "a=apostrophe", "--decimal", "n=comma"])],
+      rows: ["1|1234.5|1.234", "2|2.5|5.678"]),
   ]
 
   /// Numbers that `inspect` can read in two ways.

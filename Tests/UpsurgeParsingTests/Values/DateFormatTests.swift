@@ -104,6 +104,45 @@ struct DateFormatTests {
     #expect(throws: UpsurgeError.self) { try DateFormat(format) }
   }
 
+  @Test(
+    "A time zone in plain letters would be lost: it is refused, and the letters that read it are named",
+    arguments: [
+      ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%z"), ("%F %T.000Z", "%F %T.000%z"),
+      ("%F %T UTC", "%F %T %Z"), ("%F %T (gmt)", "%F %T (%Z)"), ("%F %R+0100", "%F %R%z"), ("%F %R -05", "%F %R %z"),
+      ("%F %T UTC+01:00", "%F %T UTC%z"), ("%a %b %e %T UTC %Y", "%a %b %e %T %Z %Y"),
+    ])
+  func literalZones(format: String, mended: String) throws {
+    let error = #expect(throws: UpsurgeError.self) { try DateFormat(format) }
+    #expect(error?.hint?.contains(mended) == true, "\(error?.description ?? "")")
+    #expect(try DateFormat(mended).parts.contains(.zone))
+  }
+
+  @Test(
+    "Letters that are no time zone stay letters",
+    arguments: ["%F %H:%M Uhr", "%FZ%T", "%F %T.000", "Z%F %T", "%F %T%z", "%H:%M:%S Z", "%F %T %Z UTC", "%F %T-1", "%F %TBuzz"])
+  func otherLetters(format: String) throws {
+    _ = try DateFormat(format)
+  }
+
+  @Test(
+    "What is said of a value that does not fit names its limit",
+    arguments: [
+      ("%F %I:%M %p", "2024-01-01 0:30 AM", .dateHalf), ("%F %H:%M", "2024-01-01 24:30", .dateTime),
+      ("%Y-%j", "2026-366", .dateYearDay), ("%Y-%j", "2026-000", .dateYearDay), ("%F", "2026-02-29", .dateDay),
+      ("%F %T.%f", "2024-01-01 00:00:00.123456789012", .dateFraction), ("%F %T.%f", "2024-01-01 00:00:00.x", .dateForm),
+    ] as [(String, String, ValueFault)])
+  func faults(format: String, value: String, fault: ValueFault) throws {
+    var formats = ValueFormats()
+    formats.dates["d"] = format
+    let readers = try #require(try ValueReaders(formats))
+    let reader = try #require(readers.reader(of: ColumnTarget(name: "d", affinity: .text, spellingPolicy: .warn)))
+    let bytes = Array(value.utf8)
+    let found = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { output in
+      withExtendedLifetime(readers) { reader.read(bytes, count: bytes.count, into: output.baseAddress!).fault }
+    }
+    #expect(found == fault)
+  }
+
   @Test("Each day of 800 years is read, and the day after each month's last one is not")
   func calendar() throws {
     let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]

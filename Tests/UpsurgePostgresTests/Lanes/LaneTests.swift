@@ -21,7 +21,7 @@ struct LaneTests {
     }
     var progress = LaneProgress()
     #expect(try LaneProgress(progress.text) == progress)
-    (progress.ledger.read, progress.ledger.inserted, progress.hasMetTombstone) = (4, 3, true)
+    (progress.ledger.read, progress.ledger.inserted, progress.hasMetTombstone) = (3, 3, true)
     let raw: [UInt8] = Array("3,x".utf8)
     raw.withUnsafeBufferPointer { raw in
       for column in [nil, "a \"b\""] {
