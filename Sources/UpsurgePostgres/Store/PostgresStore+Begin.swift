@@ -15,7 +15,7 @@ extension PostgresStore {
     for table: inout TargetTable, _ input: LoadInput, _ beginning: Beginning, _ context: StoreContext,
     over lanes: RunPosition.Lanes?
   ) throws(UpsurgeError) -> RunTransactions {
-    if let lanes { try checkRoom(for: lanes.count) }
+    if let lanes { try checkRoom(for: lanes.count, isResumed: beginning.resumption != nil) }
     let options = job.options
     let isTrial = options.output.dryRun != nil
     var preparations: [String] = []

@@ -24,8 +24,9 @@ extension PostgresStore {
 
   /// Opens as many transactions as there will be at the same time, and ends them: a server or its pooler may have no room, and
   /// connections that wait for one another would wait for ever then.
+  /// - Parameter isResumed: whether the run has so many connections already, and keeps them.
   /// - Throws: `database` where they cannot be open at the same time.
-  func checkRoom(for count: Int) throws(UpsurgeError) {
+  func checkRoom(for count: Int, isResumed: Bool) throws(UpsurgeError) {
     let target = session.target
     // One more writes down where the run stands.
     let room = try session.asking {
@@ -42,8 +43,9 @@ extension PostgresStore {
       .database,
       "\(place) has room for \(Words.count(UInt64(room.count), "transaction")) at the same time, and \(.connections, count) needs "
         + "\(count + 1): \(target.masked(room.failure.message).escapedForTerminal)",
-      hint:
-        "give \(.connections) one less than there is room for; or raise max_connections, or the size of the pool"
+      hint: isResumed
+        ? "raise max_connections, or the size of the pool: a run that resumes keeps its number of connections"
+        : "give \(.connections) one less than there is room for; or raise max_connections, or the size of the pool"
     )
   }
 

@@ -236,6 +236,7 @@ extension HintTable {
         "leave out one of them; a mirror has atomic: bounded for many",
         "add the columns first, or leave out --connections",
         "give --connections one less than there is room for; or raise max_connections, or the size of the pool",
+        "raise max_connections, or the size of the pool: a run that resumes keeps its number of connections",
         "give that table another name: connections of runs are kept in one of this name",
         "write the day or the time itself",
         "--key … has it",

@@ -28,22 +28,25 @@ struct SeveralResumeTests {
     connection = try Server.connect(url)
   }
 
-  private func load(_ source: String, _ change: (inout LoadOptions) -> Void = { _ in }) -> RunSummary {
+  private func load(
+    _ source: String, into other: String? = nil, _ change: (inout LoadOptions) -> Void = { _ in }
+  ) -> RunSummary {
     var options = LoadOptions()
     options.rules.key = ["id"]
     options.transaction.connections = 3
     options.transaction.commitEvery = .records(20)
     options.tuning.batchSizes.recordCount = 15
     change(&options)
-    return LoadJob(database: url, table: "t", sources: [source], options: options).run()
+    return LoadJob(database: other ?? url, table: "t", sources: [source], options: options).run()
   }
 
   /// Loads a part of the records, up to one that the table refuses.
-  private func begin() throws -> String {
+  private func begin(as other: String? = nil, _ prepare: () throws -> Void = {}) throws -> String {
     try connection.run("CREATE TABLE t (id int PRIMARY KEY, n bigint CHECK (n < 90))")
+    try prepare()
     let text = "id,n\n" + (1...300).map { "\($0),\($0 == 250 ? 95 : 1)\n" }.joined()
     let source = scratch.write(text, to: "feed.csv")
-    #expect(load(source).exitCode == 3)
+    #expect(load(source, into: other).exitCode == 3)
     return source
   }
 
@@ -81,6 +84,28 @@ struct SeveralResumeTests {
       ($0.rejects.onError, $0.transaction.connections, $0.transaction.resume) = (.reject, 1, .never)
     }
     #expect(anew.error == nil && anew.ledger.inserted == 299 && anew.ledger.rejected == 1)
+  }
+
+  @Test("A run that has no room for its connections any more is not told to take fewer")
+  func room() throws {
+    let role = "several_resumed"
+    try connection.run("CREATE ROLE \(role) LOGIN; GRANT ALL ON SCHEMA public TO \(role)")
+    defer { _ = try? connection.run("DROP OWNED BY \(role); DROP ROLE \(role)") }
+    let narrow = try PostgresServer.shared().socketURL(database: connection.database, user: role)
+    let source = try begin(as: narrow) { try connection.run("GRANT ALL ON t TO \(role)") }
+    let sessions = "SELECT pid FROM pg_stat_activity WHERE usename = '\(role)'"
+    for _ in 0..<1_000 where try !connection.texts(sessions).isEmpty { usleep(10_000) }
+    try connection.run("ALTER ROLE \(role) CONNECTION LIMIT 3")
+    let refused = load(source, into: narrow) {
+      ($0.rejects.onError, $0.tuning.connectSeconds) = (.reject, [])
+    }
+    #expect(
+      refused.error?.hint
+        == "raise max_connections, or the size of the pool: a run that resumes keeps its number of connections",
+      "\(refused.error?.description ?? "")")
+    try connection.run("ALTER ROLE \(role) CONNECTION LIMIT -1")
+    let followed = load(source, into: narrow) { $0.rejects.onError = .reject }
+    #expect(followed.error == nil && followed.ledger.inserted == 299, "\(followed.error?.description ?? "")")
   }
 
   @Test("What is committed is written down while the source has nothing more to say")
