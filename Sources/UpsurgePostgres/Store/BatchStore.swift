@@ -123,6 +123,15 @@ final class BatchStore {
     return outcome
   }
 
+  /// What becomes of records that are the same as their row.
+  func ledger(ofSame count: Int) -> Ledger {
+    var outcome = Outcome()
+    var outcomes = BatchOutcomes()
+    outcomes.unchanged = count
+    outcome.add(outcomes, mode: table.mode)
+    return outcome.ledger
+  }
+
   /// Looks at the table on a connection that is new, and adds the columns that it is to have.
   private func prepare(_ connection: PostgresConnection) throws(PostgresFailure) -> RecordPlan {
     let isSame = self.connection === connection
@@ -180,22 +189,15 @@ final class BatchStore {
     for kind: RecordGroups.Kind, _ plan: RecordPlan, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Writer {
     if let known = writers[kind] { return known }
-    var (names, slots): ([String], [Int]) = ([], [])
-    for (slot, target) in columns.enumerated() where !kind.lacks(slot) {
-      guard let column = plan.column(of: target) else { continue }
-      names.append(column.name)
-      slots.append(slot)
-    }
-    let shape = plan.shape(of: names, isDelete: kind.isDelete)
-    let own = shape.columns.map { column in slots[names.firstIndex(of: column.name) ?? 0] }
+    let (shape, slots) = plan.fields(of: columns, as: kind)
     let writer = Writer()
     if let making = table.making, !making.isKeyedFirst {
       let new = try NewTableWriter(
-        connection, making, columns: shape.columns.map(\.name), rules: shape.rules, capabilities, slots: own)
+        connection, making, columns: shape.columns.map(\.name), rules: shape.rules, capabilities, slots: slots)
       note(new.recipe(recipeCount), of: kind)
       writer.new = consume new
     } else {
-      let path = PathWriter(connection, shape, capabilities, slots: own, walks: walks)
+      let path = PathWriter(connection, shape, capabilities, slots: slots, walks: walks)
       needsSnapshot = needsSnapshot || path.needsSnapshot
       note(path.recipe(recipeCount), of: kind)
       writer.path = consume path

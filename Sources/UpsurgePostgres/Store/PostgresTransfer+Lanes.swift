@@ -33,9 +33,7 @@ extension PostgresTransfer {
   ) throws(UpsurgeError) {
     let file = context.sourceNames[batch.origin.sourceIndex]
     let names = context.sourceNames
-    let division = try lanes.divide(batch, from: first.record, file: file) {
-      place.changed(before: $0, names)
-    }
+    let division = try divide(&batch, from: first.record, lanes) { place.changed(before: $0, names) }
     let seals = lanes.canSeal
     let gate = LaneGate(count: division.workingCount, isFree: lanes.commitsFreely)
     let (seal, lastRecord, rejectedCount) = (
@@ -65,7 +63,28 @@ extension PostgresTransfer {
     }
     if gate.isFree { noteFree(lanes) }
     try adopt(lanes, failure, of: batch, from: first.reject)
-    take(batch, from: first.reject, division.earlier, place, lanes)
+    take(batch, from: first.reject, division, place, lanes)
+  }
+
+  /// Says which connection stores which records of a batch.
+  private func divide(
+    _ batch: inout Batch, from first: Int, _ lanes: RunLanes, changed: (_ line: UInt64) -> UpsurgeError
+  ) throws(UpsurgeError) -> RunLanes.Division {
+    var same: [Int32] = []
+    // Before its mark a connection has stored some of the records, and what comes after those.
+    if let walk = lanes.walk, !lanes.isAhead {
+      same = try withUnsafePointer(to: &batch) { (batch) throws(UpsurgeError) in
+        try walk.same(in: batch, from: first)
+      }
+      if same.count == batch.recordCount - first, !same.isEmpty {
+        return RunLanes.Division(
+          records: Array(repeating: LaneRecords(), count: lanes.count), sameCount: same.count)
+      }
+    }
+    let file = context.sourceNames[batch.origin.sourceIndex]
+    var division = try lanes.divide(batch, from: first, file: file, changed: changed)
+    division.leaveOut(same, of: batch.recordCount)
+    return division
   }
 
   /// Has connections commit without waiting for one another from now on, and says so.
@@ -122,12 +141,14 @@ extension PostgresTransfer {
 
   /// Notes what stands after a round, for the next seal.
   private func take(
-    _ batch: borrowing Batch, from firstReject: Int, _ earlier: [(record: Int, reject: Reject)],
-    _ place: InputPlace,
+    _ batch: borrowing Batch, from firstReject: Int, _ division: RunLanes.Division, _ place: InputPlace,
     _ lanes: RunLanes
   ) {
     var stands = RunLanes.Unsealed()
-    stands.rejects = Self.merged(earlier + lanes.outcomes.flatMap(\.rejects), of: batch, from: firstReject)
+    stands.same = batches.ledger(ofSame: division.sameCount)
+    ledger += stands.same
+    stands.rejects = Self.merged(
+      division.earlier + lanes.outcomes.flatMap(\.rejects), of: batch, from: firstReject)
     for reject in batch.rejects.dropFirst(firstReject) {
       ledger.count(.rejected)
       rejectsByReason[reject.code, default: 0] += 1
@@ -196,6 +217,7 @@ extension PostgresTransfer {
       return state
     }
     lanes.didSeal()
+    committedLedger += stands.same
     for (code, count) in stands.parserRejects {
       committedLedger.read += count
       committedLedger.rejected += count

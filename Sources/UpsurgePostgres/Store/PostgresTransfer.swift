@@ -81,12 +81,16 @@ final class PostgresTransfer: StoreTransfer {
   }
 
   /// How the next batches are encoded, as far as that is known.
-  var recipe: RowRecipe? { batches.recipe }
+  var recipe: RowRecipe? { lanes?.walk?.recipe ?? batches.recipe }
 
   /// Stores a batch whose records were encoded before, where they were.
   func write(_ batch: inout Batch, _ ahead: AheadRows?) throws(UpsurgeError) {
     batches.ahead = ahead
-    defer { batches.ahead = nil }
+    lanes?.walk?.ahead = ahead
+    defer {
+      batches.ahead = nil
+      lanes?.walk?.ahead = nil
+    }
     try store(&batch)
   }
 

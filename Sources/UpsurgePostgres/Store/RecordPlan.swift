@@ -34,6 +34,21 @@ struct RecordPlan {
     return RecordShape(found, key: key, columns: names, rules: rules(of: names, isDelete: deletes))
   }
 
+  /// What records of a kind are, and the slot of each of their columns.
+  /// - Parameter targets: the columns of the records, in slot order.
+  func fields(
+    of targets: [ColumnTarget], as kind: RecordGroups.Kind
+  ) -> (shape: RecordShape, slots: [Int]) {
+    var (names, slots): ([String], [Int]) = ([], [])
+    for (slot, target) in targets.enumerated() where !kind.lacks(slot) {
+      guard let column = column(of: target) else { continue }
+      names.append(column.name)
+      slots.append(slot)
+    }
+    let shape = shape(of: names, isDelete: kind.isDelete)
+    return (shape, shape.columns.map { column in slots[names.firstIndex(of: column.name) ?? 0] })
+  }
+
   /// What records are by the user's SQL alone: brackets around it, and what is added to it, would hide that it is not one expression.
   func shapeOfGivenSQL(for names: [String]) -> RecordShape {
     let shape = shape(of: names)

@@ -3,34 +3,6 @@ import UpsurgeRecords
 import UpsurgeState
 import UpsurgeStorage
 
-/// What the connections of a run store together: the records of a batch, divided by their keys.
-struct LaneRound {
-  /// Read by all of them, and changed by nobody meanwhile.
-  let batch: UnsafeMutablePointer<Batch>
-  let gate: LaneGate
-  /// What their marks belong to.
-  let seal: UInt64
-  /// The last record of the batch.
-  let lastRecord: Int
-  /// The name of the batch's source.
-  let file: String
-  /// How many rejects there were before.
-  let rejectedCount: UInt64
-}
-
-/// What one connection has done for a round.
-struct LaneOutcome {
-  /// What stands of it.
-  var ledger = Ledger()
-  var rejectsByReason: [Reject.Code: UInt64] = [:]
-  var hasMetTombstone = false
-  /// The rejects of all that it has stored, also before a COMMIT, with the indexes of their records.
-  var rejects: [(record: Int, reject: Reject)] = []
-  /// A reject that ends the run; the last of `rejects`.
-  var hasFatalReject = false
-  var failure: PostgresFailure?
-}
-
 /// One of several connections of a run, with its thread: it stores the records of its keys in transactions of its own, each of which
 /// notes in the connection's row how far it has come.
 final class RunLane: @unchecked Sendable {
@@ -57,6 +29,8 @@ final class RunLane: @unchecked Sendable {
   private var earlierRejectCount: UInt64 = 0
   /// How often it was kept waiting for a lock in the round.
   private var waitCount = 0
+  /// How many of the records that are the same as their row are counted.
+  private var sameCount = 0
 
   /// What is to be stored, by which rules, and where.
   struct Place {
@@ -76,7 +50,8 @@ final class RunLane: @unchecked Sendable {
     (self.number, table, self.mark, self.progress) = (number, place.table, mark, progress)
     (server, capabilities, rejects) = (store.session.target, store.capabilities, options.rejects)
     owner = place.begun.owner
-    batches = BatchStore(place.table, store.capabilities, walks: options.tuning.walks)
+    // Each would read the rows of all: see `RoundWalk`.
+    batches = BatchStore(place.table, store.capabilities, walks: false)
     let row = LaneRow(lanes: place.lanes, run: place.begun.run, lane: number, owner: place.begun.owner)
     fenced = FencedTransactions(
       to: store.session.target, row: row, earlierOwner: place.earlierOwner, server: place.begun.server,
@@ -90,10 +65,10 @@ final class RunLane: @unchecked Sendable {
   func add(_ columns: [ColumnTarget]) { batches.add(columns) }
 
   /// Begins to store records of a round.
-  /// - Parameter records: their indexes in the batch.
-  func begin(_ records: [Int32], _ round: LaneRound) throws(UpsurgeError) {
+  func begin(_ records: LaneRecords, _ round: LaneRound) throws(UpsurgeError) {
     outcome = LaneOutcome()
     (gate, earlierRejectCount, waitCount) = (round.gate, round.rejectedCount, 0)
+    sameCount = 0
     try thread.begin { [self] in
       do throws(PostgresFailure) {
         try store(records, round)
@@ -136,8 +111,8 @@ final class RunLane: @unchecked Sendable {
   }
 
   /// Stores records in one transaction, or in several where bad ones are found by halves.
-  private func store(_ records: [Int32], _ round: LaneRound) throws(PostgresFailure) {
-    var parts = BatchParts(records.indices, capabilities, isWhole: capabilities.findsBadRecords)
+  private func store(_ records: LaneRecords, _ round: LaneRound) throws(PostgresFailure) {
+    var parts = BatchParts(records.stored.indices, capabilities, isWhole: capabilities.findsBadRecords)
     while let part = parts.next {
       var attempt = Attempt(mark.seal == round.seal ? progress : LaneProgress())
       do throws(PostgresFailure) {
@@ -149,7 +124,7 @@ final class RunLane: @unchecked Sendable {
         batches.forget()
         continue
       }
-      (mark, progress) = (attempt.mark, attempt.progress)
+      (mark, progress, sameCount) = (attempt.mark, attempt.progress, attempt.sameCount)
       outcome.ledger += attempt.ledger
       outcome.rejectsByReason.merge(attempt.rejectsByReason) { $0 + $1 }
       outcome.hasMetTombstone = outcome.hasMetTombstone || attempt.progress.hasMetTombstone
@@ -166,8 +141,8 @@ final class RunLane: @unchecked Sendable {
     /// Of the transaction alone.
     var ledger = Ledger()
     var rejectsByReason: [Reject.Code: UInt64] = [:]
-    /// How many of the records are done with it.
-    var next = 0
+    /// How many of the records are done with it, and of those that are the same as their row.
+    var (next, sameCount) = (0, 0)
     /// What was against a part in which bad records are not found.
     var failure: PostgresFailure?
     /// Whether it was tried before; another try may be one after a connection that broke in the COMMIT.
@@ -179,7 +154,7 @@ final class RunLane: @unchecked Sendable {
   }
 
   private func store(
-    _ part: BatchPart, of records: [Int32], _ round: LaneRound, _ attempt: inout Attempt,
+    _ part: BatchPart, of records: LaneRecords, _ round: LaneRound, _ attempt: inout Attempt,
     _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (Void, PostgresRuns.Standing) {
     if attempt.isTried { batches.forget() }
@@ -188,19 +163,21 @@ final class RunLane: @unchecked Sendable {
     attempt.rejectCount = rejectCount
     outcome.rejects.removeSubrange(rejectCount...)
     outcome.hasFatalReject = false
-    let stored: BatchStore.Outcome
+    var stored: BatchStore.Outcome
     do {
-      stored = try batches.store(part, of: round.batch.pointee, only: records, on: connection)
+      stored = try batches.store(part, of: round.batch.pointee, only: records.stored, on: connection)
     } catch {
       if part.savepoints == .none { attempt.failure = error }
       throw error
     }
+    let all = records.stored
     attempt.next =
-      stored.next.map { next in records.firstIndex { Int($0) >= next } ?? records.count }
-      ?? part.records.upperBound
-    endsRound = attempt.next == records.count
+      stored.next.map { next in all.firstIndex { Int($0) >= next } ?? all.count } ?? part.records.upperBound
+    endsRound = attempt.next == all.count
+    let last = endsRound ? round.lastRecord : Int(all[attempt.next - 1])
+    attempt.sameCount = records.same.firstIndex { Int($0) > last } ?? records.same.count
+    stored.ledger += batches.ledger(ofSame: attempt.sameCount - sameCount)
     try note(stored, &attempt, round)
-    let last = endsRound ? round.lastRecord : Int(records[attempt.next - 1])
     attempt.mark = LaneMark(seal: round.seal, round.batch.pointee, record: last)
     return (
       (), PostgresRuns.Standing(owner: owner, position: attempt.mark.text, progress: attempt.progress.text)

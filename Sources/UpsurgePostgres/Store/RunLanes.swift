@@ -20,6 +20,8 @@ final class RunLanes {
     var rejects: [Reject] = []
     /// Rejects of the parser, which are committed with the seal.
     var parserRejects: [Reject.Code: UInt64] = [:]
+    /// Records that are the same as their row, of connections that had nothing to store; they are committed with the seal, too.
+    var same = Ledger()
     var position = RunPosition()
     var place = InputPlace()
     var ledger = Ledger()
@@ -32,11 +34,33 @@ final class RunLanes {
   /// Records of a batch, divided.
   struct Division {
     /// For each connection.
-    var records: [[Int32]]
+    var records: [LaneRecords]
+    /// Records that are the same as their row, of connections that have nothing to store.
+    var sameCount = 0
     /// Rejects that connections have noted before the run was resumed.
     var earlier: [(record: Int, reject: Reject)] = []
 
-    var workingCount: Int { records.count { !$0.isEmpty } }
+    var workingCount: Int { records.count { !$0.stored.isEmpty } }
+
+    /// Takes out records that need not be stored.
+    /// - Parameters:
+    ///   - same: records that are the same as their row.
+    ///   - count: of the batch.
+    mutating func leaveOut(_ same: [Int32], of count: Int) {
+      if same.isEmpty { return }
+      var isSame = [Bool](repeating: false, count: count)
+      for record in same { isSame[Int(record)] = true }
+      for index in records.indices {
+        let all = records[index].stored
+        records[index].stored = all.filter { !isSame[Int($0)] }
+        if records[index].stored.count == all.count { continue }
+        if records[index].stored.isEmpty {
+          sameCount += all.count
+        } else {
+          records[index].same = all.filter { isSame[Int($0)] }
+        }
+      }
+    }
   }
 
   private struct Number: Hashable {
@@ -52,6 +76,8 @@ final class RunLanes {
   private var columns: [ColumnTarget]
   private var keys: LaneKeys
   private let reader: KeyReader
+  /// nil where records go to their connection, whatever their row is.
+  let walk: RoundWalk?
   /// How often the run's position was written down.
   private(set) var seal: UInt64
   private(set) var unsealed: Unsealed?
@@ -69,6 +95,7 @@ final class RunLanes {
     (table, run, self.division) = (place.lanes, place.begun.run, division)
     reader = KeyReader(session: place.store.session, settings: place.settings)
     plan = RecordPlan(place.table, found: found)
+    walk = RoundWalk(place, plan)
     columns = place.table.knownColumns
     let position = try RunText.position(place.begun.position)
     guard let own = position.lanes, own.count == place.begun.lanes.count else {
@@ -103,6 +130,7 @@ final class RunLanes {
   func add(_ new: [ColumnTarget]) {
     columns += new
     keys = LaneKeys(plan, columns, by: division.names, count: count)
+    walk?.add(new)
     for lane in lanes { lane.add(new) }
   }
 
@@ -113,11 +141,12 @@ final class RunLanes {
   func divide(
     _ batch: borrowing Batch, from first: Int, file: String, changed: (_ line: UInt64) -> UpsurgeError
   ) throws(UpsurgeError) -> Division {
-    var division = Division(records: try keys.divide(batch, from: first, file: file, by: reader))
+    let parts = try keys.divide(batch, from: first, file: file, by: reader)
+    var division = Division(records: parts.map { LaneRecords(stored: $0) })
     let sourceIndex = batch.origin.sourceIndex
     for (index, lane) in lanes.enumerated() where lane.mark.seal == seal && lane.mark.record > 0 {
       let mark = lane.mark
-      division.records[index].removeAll {
+      division.records[index].stored.removeAll {
         mark.covers(batch.records[Int($0)].number, sourceIndex: sourceIndex)
       }
       try check(mark, batch, from: first, changed)
@@ -151,7 +180,7 @@ final class RunLanes {
   /// Has each connection store its records.
   func begin(_ division: Division, _ round: LaneRound) throws(UpsurgeError) {
     for lane in lanes { lane.forgetOutcome() }
-    for (lane, records) in zip(lanes, division.records) where !records.isEmpty {
+    for (lane, records) in zip(lanes, division.records) where !records.stored.isEmpty {
       try lane.begin(records, round)
     }
   }
@@ -179,6 +208,7 @@ final class RunLanes {
     if let before = unsealed {
       stands.rejects = before.rejects + stands.rejects
       stands.parserRejects.merge(before.parserRejects) { $0 + $1 }
+      stands.same += before.same
     }
     unsealed = stands
     if batch.recordCount > 0 {
