@@ -133,6 +133,9 @@ extension PostgresTransfer {
   private func judge(
     _ outcomes: [LaneOutcome], of batch: borrowing Batch, from firstReject: Int
   ) throws(UpsurgeError) {
+    let isLimited = if case .count? = options.rejects.limit { true } else { false }
+    // There may be many, which are put in order once more here.
+    if !isLimited, options.rejects.onError == .reject { return }
     var counts = RejectCounts(ledger: ledger, byReason: rejectsByReason)
     for reject in Self.merged(outcomes.flatMap(\.rejects), of: batch, from: firstReject) {
       try count(reject, in: &counts)

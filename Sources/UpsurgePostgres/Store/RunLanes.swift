@@ -211,6 +211,7 @@ final class RunLanes {
       stands.same += before.same
     }
     unsealed = stands
+    for lane in lanes { lane.forgetOutcome() }
     if batch.recordCount > 0 {
       seen = Number(
         sourceIndex: batch.origin.sourceIndex, record: batch.records[batch.recordCount - 1].number)
