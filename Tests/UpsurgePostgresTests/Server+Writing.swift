@@ -22,7 +22,11 @@ extension Server {
         steps.withLock { $0.append("begun") }
         let waiting =
           "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())"
-        for _ in 0..<2_000 where try other.texts(waiting) == [["0"]] { usleep(5_000) }
+        var patience = 2_000
+        while try patience > 0 && other.texts(waiting) == [["0"]] {
+          patience -= 1
+          usleep(5_000)
+        }
         try other.run("COMMIT")
       }
       steps.withLock { $0.append(failure.map { "\($0)" } ?? "ended") }

@@ -16,17 +16,6 @@ extension LoadOptions.Output {
       .usage, "\(saying: option) cannot tell the rows: \(reason)", hint: "leave out \(saying: option)")
   }
 
-  /// - Parameter begun: a table that an earlier part of the run has made, and fills.
-  /// - Throws: `usage` where changes are asked for, and that part has asked for none: its rows have no key yet, so that a record may
-  ///   come twice.
-  func checkTelling(begun: PostgresTable, key: [String]) throws(UpsurgeError) {
-    if changesPath == nil || key.isEmpty || begun.primaryKey != nil { return }
-    throw UpsurgeError(
-      .usage,
-      "\(.changes) cannot tell the rows: the run was begun without it, and its new table gets the key at the end",
-      hint: "leave out \(.changes)")
-  }
-
   private static func objection(
     toTelling table: TargetTable?, _ found: PostgresTable?, _ capabilities: Capabilities
   ) -> Wording? {

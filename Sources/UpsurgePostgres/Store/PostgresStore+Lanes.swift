@@ -49,7 +49,7 @@ extension PostgresStore {
       throw UpsurgeError(
         .usage,
         "with \(.connections, asked) records are stored at the same time, and \(.changes) shows their rows in the order of the input",
-        hint: earlier == nil ? "leave out \(.connections), or \(.changes)" : "leave out \(.changes)")
+        hint: "leave out \(.connections), or \(.changes)")
     }
     if options.table.contract == .evolve {
       throw UpsurgeError(

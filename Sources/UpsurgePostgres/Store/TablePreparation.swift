@@ -197,7 +197,6 @@ struct TablePreparation {
       try PostgresTable.read(schema: place.schema, name: ownName, connection)
     }
     guard let found else { return nil }
-    try options.output.checkTelling(begun: found, key: key)
     making.columns = found.columns.map { NewTable.Column($0.name, $0.typeName) }
     making.key = key.map { name in found.columnLike(name)?.name ?? name }
     return try target(making, try control { found.columnLike($0) != nil }, guessed: [])

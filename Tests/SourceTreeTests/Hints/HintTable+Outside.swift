@@ -236,7 +236,6 @@ extension HintTable {
         "leave out one of them; a mirror has atomic: bounded for many",
         "add the columns first, or leave out --connections",
         "leave out --connections, or --changes",
-        "leave out --changes",
         "leave out --connections, or …",
         "give --connections one less than there is room for; or raise max_connections, or the size of the pool",
         "raise max_connections, or the size of the pool: a run that resumes keeps its number of connections",

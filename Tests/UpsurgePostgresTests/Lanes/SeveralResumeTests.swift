@@ -108,22 +108,6 @@ struct SeveralResumeTests {
     #expect(followed.error == nil && followed.ledger.inserted == 299, "\(followed.error?.description ?? "")")
   }
 
-  @Test("A run that several connections have begun tells no changes when it resumes")
-  func changes() throws {
-    let source = try begin()
-    let (before, file) = (try connection.texts("SELECT count(*) FROM t"), scratch.file("changes.ndjson"))
-    // Leaving out the connections does not help: the run has them.
-    let refused = load(source) {
-      ($0.rejects.onError, $0.transaction.connections, $0.output.changesPath) = (.reject, 1, file)
-    }
-    #expect(
-      refused.exitCode == 64 && refused.error?.hint == "leave out --changes",
-      "\(refused.error?.description ?? "")")
-    #expect(try connection.texts("SELECT count(*) FROM t") == before)
-    let followed = load(source) { $0.rejects.onError = .reject }
-    #expect(followed.error == nil && followed.ledger.inserted == 299 && followed.ledger.rejected == 1)
-  }
-
   @Test("What is committed is written down while the source has nothing more to say")
   func idle() throws {
     try connection.run("CREATE TABLE t (id bigint PRIMARY KEY, n bigint CHECK (n < 90))")
