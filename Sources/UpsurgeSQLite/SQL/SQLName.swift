@@ -9,7 +9,8 @@ package enum SQLName {
     if name.utf8.contains(0) {
       throw UpsurgeError(
         .usage, "the name \(name.escapedForTerminal) holds a NUL byte, which SQLite cannot keep in a name",
-        hint: "\(.names, "A,B,C") gives the fields of CSV other names; \(.columns, "A,B") leaves the column out")
+        hint:
+          "\(.names, "A,B,C") gives the fields of CSV other names; \(.columns, "A,B") leaves the column out")
     }
     return "\"" + doubled(name, "\"") + "\""
   }

@@ -40,7 +40,9 @@ extension NumberUse.Reader {
     if let field = field(named: token.text), !isQualified { return field }
     if token.isWord("NULL") { return Operand(.other) }
     if token.isWord("TRUE") || token.isWord("FALSE") { return literal(.number) }
-    if ["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"].contains(where: token.isWord) { return Operand(.text) }
+    if ["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"].contains(where: token.isWord) {
+      return Operand(.text)
+    }
     if token.isWord("X"), index < tokens.count, tokens[index].kind == .literal {
       index += 1
       return Operand(.other)
@@ -80,7 +82,9 @@ extension NumberUse.Reader {
     }
     if end == start { return nil }
     let last = SQLName.folded(tokens[end - 1].text)
-    if last.hasSuffix("e"), !last.hasPrefix("0x"), isNext(end), tokens[end].isMark("-") || tokens[end].isMark("+") {
+    if last.hasSuffix("e"), !last.hasPrefix("0x"), isNext(end),
+      tokens[end].isMark("-") || tokens[end].isMark("+")
+    {
       end += 1
       if isNext(end), isDigits(end) { end += 1 }
     }
@@ -104,7 +108,8 @@ extension NumberUse.Reader {
 
   /// A query in parentheses; nil where something else stands in them.
   mutating func subquery() throws(Unknown) -> Operand? {
-    guard index + 1 < tokens.count, ["SELECT", "VALUES", "WITH"].contains(where: tokens[index + 1].isWord) else {
+    guard index + 1 < tokens.count, ["SELECT", "VALUES", "WITH"].contains(where: tokens[index + 1].isWord)
+    else {
       return nil
     }
     return try skipped()
@@ -148,7 +153,9 @@ extension NumberUse.Reader {
     var condition = base?.mentioned ?? []
     tested.formUnion(condition)
     var value: Operand?
-    func add(_ branch: Operand) { value = value.map { $0.or(branch, if: condition) } ?? branch.or(branch, if: condition) }
+    func add(_ branch: Operand) {
+      value = value.map { $0.or(branch, if: condition) } ?? branch.or(branch, if: condition)
+    }
     while takeWord("WHEN") {
       let when = try operand(above: 0)
       if let base {
@@ -202,7 +209,9 @@ extension NumberUse.Reader {
     guard takeMark([","]) != nil else { throw Unknown() }
     let branches = try list()
     guard let first = branches.first else { throw Unknown() }
-    return branches.dropFirst().reduce(first.or(first, if: condition.mentioned)) { $0.or($1, if: condition.mentioned) }
+    return branches.dropFirst().reduce(first.or(first, if: condition.mentioned)) {
+      $0.or($1, if: condition.mentioned)
+    }
   }
 
   private static func kinds(of function: String) -> Operand.Kinds {

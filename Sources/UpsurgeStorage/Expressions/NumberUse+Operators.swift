@@ -36,7 +36,9 @@ extension NumberUse.Reader {
     func isWord(_ word: String) -> Bool { tokens[at].isWord(word) }
     if isWord("BETWEEN") { return Operator(.between, Operator.equality, count) }
     if isWord("IN") { return Operator(.in, Operator.equality, count) }
-    if ["LIKE", "GLOB", "REGEXP", "MATCH"].contains(where: isWord) { return Operator(.like, Operator.equality, count) }
+    if ["LIKE", "GLOB", "REGEXP", "MATCH"].contains(where: isWord) {
+      return Operator(.like, Operator.equality, count)
+    }
     if isNegated { return isWord("NULL") ? Operator(.isNull, Operator.equality, 2) : nil }
     if isWord("OR") { return Operator(.or, 1) }
     if isWord("AND") { return Operator(.and, 2) }

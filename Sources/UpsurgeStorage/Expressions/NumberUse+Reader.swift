@@ -160,7 +160,8 @@ extension NumberUse {
       if !tokens[index].isMark("(") {
         // A table-valued function, as there are no tables.
         _ = try next()
-        return result(.number, left, index < tokens.count && tokens[index].isMark("(") ? try skipped() : Operand(.other))
+        return result(
+          .number, left, index < tokens.count && tokens[index].isMark("(") ? try skipped() : Operand(.other))
       }
       if let query = try subquery() { return result(.number, left, query) }
       index += 1
@@ -188,7 +189,8 @@ extension NumberUse {
         let isTextOfFunction = text.kinds == .text && !text.isLiteral && number.kinds == .number
         guard text.texts.first != nil || isTextOfFunction else { continue }
         use.mismatch = Mismatch(
-          field: text.texts.first, text: self.text(of: text), number: self.text(of: number), isLiteral: number.isLiteral)
+          field: text.texts.first, text: self.text(of: text), number: self.text(of: number),
+          isLiteral: number.isLiteral)
       }
     }
 
@@ -231,7 +233,9 @@ extension NumberUse {
     }
 
     mutating func takeMark(_ marks: [String]) -> String? {
-      guard index < tokens.count, tokens[index].kind == .mark, marks.contains(tokens[index].text) else { return nil }
+      guard index < tokens.count, tokens[index].kind == .mark, marks.contains(tokens[index].text) else {
+        return nil
+      }
       index += 1
       return tokens[index - 1].text
     }

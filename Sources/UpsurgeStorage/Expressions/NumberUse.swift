@@ -85,17 +85,22 @@ extension NumberUse {
 extension NumberUse.Operand {
   /// Functions that return numbers, or NULL.
   static let functionsOfNumbers: Set<String> = [
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "changes", "cos", "cosh",
-    "degrees", "exp", "floor", "glob", "instr", "json_array_length", "json_valid", "julianday", "length", "like", "ln",
-    "log", "log10", "log2", "mod", "octet_length", "pi", "pow", "power", "radians", "random", "round", "sign", "sin",
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "changes", "cos",
+    "cosh",
+    "degrees", "exp", "floor", "glob", "instr", "json_array_length", "json_valid", "julianday", "length",
+    "like", "ln",
+    "log", "log10", "log2", "mod", "octet_length", "pi", "pow", "power", "radians", "random", "round", "sign",
+    "sin",
     "sinh", "sqrt", "tan", "tanh", "trunc", "unicode", "unixepoch",
   ]
   /// Those that take any text for a number.
   static let calculatingFunctions: Set<String> = ["abs", "round"]
   /// Functions that return texts, or NULL.
   static let functionsOfTexts: Set<String> = [
-    "char", "concat", "concat_ws", "date", "datetime", "format", "hex", "json", "json_array", "json_object", "json_quote",
-    "json_type", "lower", "ltrim", "printf", "quote", "replace", "rtrim", "soundex", "strftime", "substr", "substring",
+    "char", "concat", "concat_ws", "date", "datetime", "format", "hex", "json", "json_array", "json_object",
+    "json_quote",
+    "json_type", "lower", "ltrim", "printf", "quote", "replace", "rtrim", "soundex", "strftime", "substr",
+    "substring",
     "time", "timediff", "trim", "typeof", "upper",
   ]
 }

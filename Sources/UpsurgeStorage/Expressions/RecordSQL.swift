@@ -76,7 +76,8 @@ package final class RecordSQL {
     let ofFilter =
       try filter.map { (sql) throws(UpsurgeError) in try check.fields(of: sql, option: .where) } ?? []
     let filterUse =
-      try filter.map { (sql) throws(UpsurgeError) in try check.numbers(in: sql, option: .where) } ?? NumberUse()
+      try filter.map { (sql) throws(UpsurgeError) in try check.numbers(in: sql, option: .where) }
+      ?? NumberUse()
     let used = Set(needed.joined()).union(ofFilter).sorted()
     fields = used
     needs = needed.map { $0.compactMap { used.firstIndex(of: $0) } }
@@ -94,6 +95,11 @@ package final class RecordSQL {
       return FieldUse(place: place, isCompared: isCompared, isOfFilter: isOfFilter)
     }
     watchCancellation()
+  }
+
+  /// Whether a name stands in SQL.
+  package static func names(_ name: String, in sql: String) -> Bool {
+    SQLFragment(sql).tokens.contains { $0.isName && SQLName.isSame($0.text, name) }
   }
 
   /// Names in SQL that records may have a field of, though none is known: what comes later may have it.

@@ -5,7 +5,8 @@ import UpsurgeSQLite
 extension RecordSQLCheck {
   func incomplete(_ sql: String, _ option: Option) -> UpsurgeError {
     UpsurgeError(
-      .usage, "the SQL of \(saying: option.said) ends too early: something is missing after \(sql.escapedForTerminal)",
+      .usage,
+      "the SQL of \(saying: option.said) ends too early: something is missing after \(sql.escapedForTerminal)",
       hint: "write the rest of the expression; the fields are: \(record.list.escapedForTerminal)")
   }
 
@@ -14,7 +15,8 @@ extension RecordSQLCheck {
     return uncompiled(
       option, message,
       hint:
-        "the fields are: \(record.list.escapedForTerminal); tables, aggregates and windows are not for one record")
+        "the fields are: \(record.list.escapedForTerminal); tables, aggregates and windows are not for one record"
+    )
   }
 
   /// What is said of a name that no field has.
@@ -22,12 +24,14 @@ extension RecordSQLCheck {
     let list = record.list.escapedForTerminal
     let hint: Wording
     if computed.contains(where: { SQLName.isSame($0, name) }) {
-      hint = "SQL sees no computed column: write the SQL of \(name.escapedForTerminal) in its place; the fields are: \(list)"
+      hint =
+        "SQL sees no computed column: write the SQL of \(name.escapedForTerminal) in its place; the fields are: \(list)"
     } else if let field = record.field(renamed: name) {
       let written = SQLName.written(field).escapedForTerminal
       hint = "SQL sees the names of the input, before \(.rename): write \(written); the fields are: \(list)"
     } else if let text = literal(inDoubleQuotes: name, fragment) {
-      hint = "double quotes are for names: write \(text.escapedForTerminal) for the text; the fields are: \(list)"
+      hint =
+        "double quotes are for names: write \(text.escapedForTerminal) for the text; the fields are: \(list)"
     } else if record.hasMore {
       hint = "\(.infer, "full") finds a field that comes later; the first ones are: \(list)"
     } else {
@@ -53,7 +57,8 @@ extension RecordSQLCheck {
 
   private func uncompiled(_ option: Option, _ message: String, hint: Wording) -> UpsurgeError {
     UpsurgeError(
-      .usage, "the SQL of \(saying: option.said) cannot be compiled: \(message.escapedForTerminal)", hint: hint)
+      .usage, "the SQL of \(saying: option.said) cannot be compiled: \(message.escapedForTerminal)",
+      hint: hint)
   }
 
   /// The text that was meant where the name stands in double quotes; nil where it stands in others, or in none.
@@ -67,7 +72,9 @@ extension RecordSQLCheck {
     let beginning = "no such column: "
     guard message.hasPrefix(beginning) else { return nil }
     let said = message.dropFirst(beginning.count)
-    guard said.hasPrefix("\""), let end = said.lastIndex(of: "\""), end > said.startIndex else { return String(said) }
+    guard said.hasPrefix("\""), let end = said.lastIndex(of: "\""), end > said.startIndex else {
+      return String(said)
+    }
     return String(said[said.index(after: said.startIndex)..<end])
   }
 }
