@@ -37,7 +37,7 @@ extension NumberUse {
     private let fields: Fields
 
     /// SQLite has its own limit for expressions; parentheses do not count there.
-    private static let deepest = 200
+    private static let deepest = 60
 
     init(_ sql: String, _ fields: Fields) {
       (bytes, self.fields) = (Array(sql.utf8), fields)
