@@ -45,6 +45,10 @@ public struct WarningLog: Sendable, Equatable {
     public static let formulaWithoutValue = Code(rawValue: "formula-without-value")
     /// Cells of a sheet were merged; the first one has the value.
     public static let mergedCells = Code(rawValue: "merged-cells")
+    /// SQL has calculated with a text that is no number, for which SQLite takes what it begins with, or 0.
+    public static let textAsNumber = Code(rawValue: "text-as-number")
+    /// SQL has compared a text of JSON with a number, than which any text is greater.
+    public static let textAgainstNumber = Code(rawValue: "text-against-number")
     /// `trusted_schema` had to be on: a trigger, view or constraint uses what SQLite calls unsafe there.
     public static let trustedSchema = Code(rawValue: "trusted-schema")
   }

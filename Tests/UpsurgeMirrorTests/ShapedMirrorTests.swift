@@ -19,7 +19,9 @@ import Upsurge
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
 
-  private func rows() throws -> [String] { try Database(scratch.file("a.db")).rows("SELECT * FROM t ORDER BY id") }
+  private func rows() throws -> [String] {
+    try Database(scratch.file("a.db")).rows("SELECT * FROM t ORDER BY id")
+  }
 
   private static let feed = "id,kind\n1,A\n2,B\n3,A\n4,B\n"
 
@@ -29,7 +31,9 @@ import Upsurge
     for _ in 1...2 {
       let refused = job(Self.feed, where: "kind = 'A'").run()
       #expect(refused.exitCode == 4)
-      #expect(refused.tables[0].failure?.message.contains("is new") == true, "\(refused.tables[0].failure?.message ?? "")")
+      #expect(
+        refused.tables[0].failure?.message.contains("is new") == true,
+        "\(refused.tables[0].failure?.message ?? "")")
       #expect(refused.tables[0].failure?.hint?.contains("--accept-change") == true)
       #expect(try rows() == ["1|'A'", "2|'B'", "3|'A'", "4|'B'"])
     }
@@ -64,10 +68,21 @@ import Upsurge
     job.tables[0].guards.leastRows = 3
     let summary = job.run()
     #expect(summary.exitCode == 4)
-    #expect(summary.tables[0].failure?.message.contains("2 records") == true, "\(summary.tables[0].failure?.message ?? "")")
+    #expect(
+      summary.tables[0].failure?.message.contains("2 records") == true,
+      "\(summary.tables[0].failure?.message ?? "")")
     var all = self.job(Self.feed, where: "kind IN ('A', 'B')")
     all.tables[0].guards.leastRows = 3
     all.acceptsChanges = true
     #expect(all.run().exitCode == 0)
+  }
+
+  @Test("A delivery of which the filter leaves nothing is refused, and the counts are said")
+  func nothing() throws {
+    #expect(job(Self.feed, where: "kind = 'A'").run().exitCode == 0)
+    let refused = job("id,kind\n5,B\n6,B\n", where: "kind = 'A'").run()
+    let message = refused.tables[0].failure?.message ?? ""
+    #expect(refused.exitCode == 4 && message.contains("2 of 2 were filtered"), "\(message)")
+    #expect(try rows() == ["1|'A'", "3|'A'"])
   }
 }

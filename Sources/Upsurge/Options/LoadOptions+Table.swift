@@ -45,14 +45,15 @@ extension LoadOptions {
     }
 
     /// The options that only count for a table that is made.
-    var optionsOfNewTables: [Wording] {
+    /// - Parameter hasSQL: whether SQL speaks of fields, which are found where types are.
+    func optionsOfNewTables(hasSQL: Bool) -> [Wording] {
       var options: [Wording] = []
       if isStrict { options.append("\(.strict)") }
       if !notNullColumns.isEmpty { options.append("\(.notNull)") }
       if !defaults.isEmpty { options.append("\(.default)") }
       // A column that is added takes its type, and in a key a type of numbers says that texts are numbers.
       if types.count > consentedColumns.count && contract != .evolve { options.append("\(.type)") }
-      if inference == .full && contract != .evolve { options.append("\(.infer, "full")") }
+      if inference == .full && contract != .evolve && !hasSQL { options.append("\(.infer, "full")") }
       return options
     }
   }

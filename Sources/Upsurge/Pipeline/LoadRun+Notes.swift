@@ -20,10 +20,15 @@ extension LoadRun {
       let names = unneeded.joined(separator: ", ").escapedForTerminal
       note(RunNote(.info, "\(count) not needed to delete: \(names)"))
     }
-    let idle = table.facts.isNew || job.options.delivery.isRepeated ? [] : job.options.table.optionsOfNewTables
+    let options = job.options
+    let idle =
+      table.facts.isNew || options.delivery.isRepeated
+      ? [] : options.table.optionsOfNewTables(hasSQL: options.shapesRecords)
     if !idle.isEmpty {
       let change = idle.count == 1 ? "changes" : "change"
-      note(RunNote(.warning, "table \(name) exists: \(saying: Wording(idle, separator: ", ")) \(change) nothing"))
+      note(
+        RunNote(.warning, "table \(name) exists: \(saying: Wording(idle, separator: ", ")) \(change) nothing")
+      )
     }
   }
 }

@@ -123,7 +123,7 @@ struct ReaderStage {
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
     var facts = table.facts
-    facts.mayLackFields = index > 0 || state != nil
+    facts.mayLackFields = index > makerIndex || state != nil
     facts.isFrozen = facts.isNew && index > makerIndex && run.job.options.table.freezesNewTables
     let parser = try source.makeParser(
       columns: &columns, table: facts, options: run.job.options, resuming: state)

@@ -114,6 +114,7 @@ final class Writing<Transfer: StoreTransfer> {
     try judgeFeed()
     countSkipped()
     try checkRejectShare()
+    noteFiltered()
     if let said = replaced.note(of: transfer.ledger, rowLimit: { transfer.rowLimit }) { note(said) }
     if let said = transfer.noteOfRepeatedRows { note(said) }
   }
@@ -122,6 +123,14 @@ final class Writing<Transfer: StoreTransfer> {
   func writeOutRejects() throws(UpsurgeError) {
     try transfer.rejects?.didBegin()
     try transfer.rejects?.flush()
+  }
+
+  /// Says so where the condition of the load was true for no record: it may well be wrong.
+  private func noteFiltered() {
+    let ledger = transfer.ledger
+    guard ledger.filtered > 0, ledger.wanted == 0 else { return }
+    let what = ledger.read == 1 ? "the only record was" : "all \(ledger.read) records were"
+    note(RunNote(.warning, "\(what) left out by \(.where)"))
   }
 
   /// Says so where no record was a delete, and some might have been.

@@ -1,6 +1,7 @@
 /// Which fields of a source are loaded and what their columns are called: `--columns` and `--rename`.
 package struct FieldSelection: Sendable {
   private let wanted: [String]
+  private let computed: [String]
   /// New names by the old ones, folded as SQLite folds names.
   private let renames: [String: String]
   private let renamed: [String]
@@ -14,6 +15,7 @@ package struct FieldSelection: Sendable {
   package init(options: LoadOptions) {
     wanted = options.table.columns
     elsewhere = options.environment.columnsElsewhere
+    computed = options.table.computedColumns.map(\.name)
     renamed = options.table.renames.keys.sorted()
     let mayLeave = options.delivery.feed?.policy == .keep || options.delivery.feed?.policy == .null
     leaving = mayLeave ? Set((options.delivery.feed?.last?.fields ?? []).map(SQLName.folded)) : []
@@ -97,8 +99,16 @@ package struct FieldSelection: Sendable {
     if names.isEmpty { return }
     let known = Set(header.map(SQLName.folded))
     for name in names where !known.contains(SQLName.folded(name)) && !leaving.contains(SQLName.folded(name)) {
+      let said: Wording = "\(saying: option) names \"\(name)\", which \(file) does not have"
+      if names == wanted, computed.contains(where: { SQLName.isSame($0, name) }) {
+        throw UpsurgeError(
+          .usage, said,
+          hint:
+            "leave \(name) out: columns of \(.let) are stored in any case; its fields are: \(Self.list(header))"
+        )
+      }
       throw UpsurgeError(
-        .usage, "\(saying: option) names \"\(name)\", which \(file) does not have",
+        .usage, said,
         hint: "its fields are: \(Self.list(header))")
     }
   }

@@ -85,13 +85,24 @@ extension PreparedSource {
     return error
   }
 
+  /// Looks at the records that the filter lets through or, where it leaves all of them out, at all.
   private func inferFromRecords(options: LoadOptions) throws(UpsurgeError) -> Pass {
+    let pass = try inferFromKept(options: options)
+    if pass.hasRecords || !pass.hasFiltered { return pass }
+    var all = options
+    all.input.filter = nil
+    return try inferFromKept(options: all)
+  }
+
+  private func inferFromKept(options: LoadOptions) throws(UpsurgeError) -> Pass {
     if options.table.inference == .full && !opened.isSampleWhole {
       return try inferAndRewind(
         options: options, isFirstBatchEnough: false, why: "\(.infer, "full") reads the input twice")
     }
     let columns = try inferFromSample(options: options)
-    if columns.hasRecords || opened.isSampleWhole || (!opened.isSeekable && !columns.found.isEmpty) {
+    if columns.hasRecords || columns.hasFiltered || opened.isSampleWhole
+      || (!opened.isSeekable && !columns.found.isEmpty)
+    {
       return columns
     }
     // The first record is larger than the sample.
@@ -133,6 +144,8 @@ extension PreparedSource {
   private struct Pass {
     var found: [InferredColumn] = []
     var hasRecords = false
+    /// Whether a filter has left records out.
+    var hasFiltered = false
     /// The first record that could not be parsed.
     var firstReject: Reject?
   }
@@ -159,9 +172,10 @@ extension PreparedSource {
       inference.observe(batch)
       survey?.observe(batch)
       pass.hasRecords = pass.hasRecords || batch.recordCount > 0
+      pass.hasFiltered = pass.hasFiltered || batch.filteredThrough != nil
       pass.firstReject = pass.firstReject ?? batch.rejects.first
       pool.giveBack(batch)
-      return !(isFirstBatchEnough && pass.hasRecords)
+      return !(isFirstBatchEnough && (pass.hasRecords || pass.hasFiltered))
     }
     switch try inferenceParser(options: options) {
     case .csv(var parser):
@@ -179,7 +193,8 @@ extension PreparedSource {
       // Keys come one by one, and computed columns are known before the first.
       let found = inferred(parser.columns, inference, options)
       let isComputed = { (column: InferredColumn) in options.table.isComputed(column.name) }
-      pass.found = found.filter { !isComputed($0) } + found.filter(isComputed)
+      let hasNothing = !pass.hasRecords && !pass.hasFiltered && found.allSatisfy(isComputed)
+      pass.found = hasNothing ? [] : found.filter { !isComputed($0) } + found.filter(isComputed)
     }
     if let survey {
       for slot in pass.found.indices { pass.found[slot].finding = survey.finding(of: slot) }

@@ -17,9 +17,12 @@ extension PreparedSource {
   ) throws(UpsurgeError) -> ShapedParser<JSONParser> {
     var source = shaped(columns: columns, table: table, options: options)
     if table.isForInference { source.numberFields = declaredNumberFields(options) }
+    source.hasMoreFields = declared == nil && !opened.isSampleWhole && options.table.inference != .full
+    let known = try knownNames(options: options)
+    // Without a record there are no fields, and none is lacking.
+    if known.isEmpty && opened.isSampleWhole { source.table.mayLackFields = true }
     let (parser, shaper) = try source.json(
-      jsonDialect(format, options: options), targets: asDeclared(columns.targets),
-      known: sampleNames(options: options))
+      jsonDialect(format, options: options), targets: asDeclared(columns.targets), known: known)
     return ShapedParser(parser, shaper, file: opened.name)
   }
 
@@ -33,10 +36,18 @@ extension PreparedSource {
       cancellation: opened.cancellation)
   }
 
-  /// The names of the fields in the first part of the source.
-  private func sampleNames(options: LoadOptions) throws(UpsurgeError) -> [String] {
+  /// The names of the fields in the first part of the source, or in all of it where that is read for types.
+  private func knownNames(options: LoadOptions) throws(UpsurgeError) -> [String] {
     if let declared { return declared.map(\.name) }
-    return try sampleColumns(options: options.withFieldsAlone).map(\.name)
+    var alone = options.withFieldsAlone
+    if options.table.inference != .full || opened.isSampleWhole {
+      return try sampleColumns(options: alone).map(\.name)
+    }
+    if let known = allNames.withLock({ $0 }) { return known }
+    alone.rules.key = []
+    let names = try inferColumns(options: alone).map(\.name)
+    allNames.withLock { $0 = names }
+    return names
   }
 
   // MARK: - Numbers

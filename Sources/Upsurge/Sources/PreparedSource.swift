@@ -5,6 +5,9 @@ package struct PreparedSource {
   /// The columns as a database declares them; nil where only the records say what they are.
   var declared: [InferredColumn]?
 
+  /// The names of all fields, once the source was read for them.
+  let allNames = Guarded<[String]?>(nil)
+
   /// What the input is, where it seems to be an object that only wraps the records.
   var wrapper: JSONWrapper?
 
@@ -38,7 +41,8 @@ package struct PreparedSource {
         own, name: source.name, options: options, counter: counter, cancellation: cancellation)
     }
     let file = try FileSource(
-      source, asking: options.environment.question, archives: options.environment.archives ?? OpenArchives(options),
+      source, asking: options.environment.question,
+      archives: options.environment.archives ?? OpenArchives(options),
       counter: counter, cancellation: cancellation)
     return try prepare(file, options: options)
   }

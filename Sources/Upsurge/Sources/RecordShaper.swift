@@ -23,7 +23,7 @@ final class RecordShaper {
   private let readNumbers: Set<Int>
   /// Columns that no field fills, and somebody else does.
   private let filledLaterCount: Int
-  private var converter: FieldConverter
+  private(set) var converter: FieldConverter
   private let newFields: NewFieldRules?
   let file: String
 
@@ -179,6 +179,7 @@ final class RecordShaper {
     switch sql.sql.evaluate(start, batch) {
     case .filtered:
       sql.sql.reset()
+      noteNumbers(isKept: false, record, text, &batch)
       return .filtered
     case .failed: return failed(record, batch)
     case .kept: break
@@ -198,6 +199,7 @@ final class RecordShaper {
     if let problem { return .refused(reject(problem, record, batch)) }
     batch.spillByteCount = text.spillByteCount
     converter.accept(at: batch.position(of: record, file: file))
+    noteNumbers(isKept: true, record, text, &batch)
     batch.records[batch.recordCount] = batch.records[record]
     batch.recordCount += 1
     return .stored

@@ -4,7 +4,7 @@ import UpsurgeStorage
 struct ShapedSource {
   let file: String
   let options: LoadOptions
-  let table: TableFacts
+  var table: TableFacts
   /// The columns of the run, all that the source needs among them.
   let columns: ColumnRegistry
   /// How text in BLOB columns is decoded.
@@ -12,6 +12,8 @@ struct ShapedSource {
   let cancellation: ReadCancellation?
   /// Fields whose values are numbers, where no column of their own says so; the names are folded.
   var numberFields: Set<String> = []
+  /// Whether records of JSON may have fields that were not looked for.
+  var hasMoreFields = false
 
   private var computed: [LoadOptions.ComputedColumn] { options.table.computedColumns }
 
@@ -39,7 +41,10 @@ struct ShapedSource {
   func csv(
     _ dialect: CSVDialect, header: [UInt8]?, fields: [String], names: [String?]
   ) throws(UpsurgeError) -> (CSVParser, RecordShaper) {
-    let sql = try sql(over: fields, isText: true)
+    let formatNames = Self.formatNames(names, fields)
+    var record = RecordFields(fields + possibleFields(beside: fields), isText: true)
+    record.flags = flags(formatNames)
+    let sql = try sql(over: record)
     let fieldCount = fields.count
     var fields = fields
     var slots = names.map { name in name.flatMap { isComputed($0) ? nil : columns.slot(named: $0) } }
@@ -54,7 +59,6 @@ struct ShapedSource {
       fields.append(NewFieldRules.padding(index))
       slots.append(nil)
     }
-    let formatNames = Self.formatNames(names, Array(fields.prefix(fieldCount)))
     let parsed = fields.enumerated().map { index, field in
       let name = slots[index].map { columns.targets[$0].name }
       var target = ColumnTarget(
@@ -89,10 +93,7 @@ struct ShapedSource {
       fields.append(field ?? NewFieldRules.padding(slot))
       slots.append(field.map { isStored($0, as: target.name) } == true ? slot : nil)
     }
-    let all =
-      fields.filter { !rules.isPadding($0) } + known + options.table.columns
-      + options.table.renames.keys.sorted()
-    let sql = try sql(over: Self.distinct(all), isText: false)
+    let sql = try sql(over: record(fields.filter { !rules.isPadding($0) }, known: known))
     let there = Set(fields.map(SQLName.folded))
     let early = table.unknownKeys == .skip ? [] : Self.names(in: known, before: sql.fieldNames)
     let kept = early.filter { isStored($0, as: FeedRules.column(of: $0, options: options)) }
@@ -124,6 +125,42 @@ struct ShapedSource {
       shaper(
         sql, fields: fields, slots: slots, converter: converter, newFields: rules, readNumbers: Set(numbers))
     )
+  }
+
+  /// The fields of JSON that SQL may speak of.
+  /// - Parameter columns: fields that go to columns of the run.
+  private func record(_ columns: [String], known: [String]) -> RecordFields {
+    let isKnown = Set((known + options.table.renames.keys).map(SQLName.folded))
+    let others = Self.distinct(columns + known + options.table.columns + options.table.renames.keys.sorted())
+    // A computed column is no field by itself.
+    let fields = others.filter {
+      isKnown.contains(SQLName.folded($0)) || !isComputed($0) || takesPlaceOfField($0)
+    }
+    var record = RecordFields(fields + possibleFields(beside: fields), isText: false)
+    record.hasMore = hasMoreFields
+    return record
+  }
+
+  /// Whether a column of a table that exists is computed from the field of its own name, which records may lack.
+  private func takesPlaceOfField(_ column: String) -> Bool {
+    !table.isNew
+      && computed.contains { SQLName.isSame($0.name, column) && RecordSQL.names(column, in: $0.sql) }
+  }
+
+  /// Fields of CSV that are read as yes and no.
+  private func flags(_ formatNames: [String]) -> Set<Int> {
+    if options.input.values.truths.isEmpty { return [] }
+    let isFlag = { (name: String) in
+      if case .truth? = ValueReaders.form(of: name, in: options.input.values) { return true }
+      return false
+    }
+    return Set(formatNames.indices.filter { isFlag(formatNames[$0]) })
+  }
+
+  /// Names of the SQL that earlier records may have had a field of.
+  private func possibleFields(beside fields: [String]) -> [String] {
+    if !table.mayLackFields { return [] }
+    return RecordSQL.possibleFields(computed.map(\.sql) + [options.input.filter ?? ""], beside: fields)
   }
 
   private func shaper(
@@ -173,16 +210,14 @@ struct ShapedSource {
   }
 
   /// The SQL over fields of these names.
-  private func sql(over fields: [String], isText: Bool) throws(UpsurgeError) -> ComputedColumns {
-    var fields = fields
-    if table.mayLackFields {
-      fields += RecordSQL.possibleFields(computed.map(\.sql) + [options.input.filter ?? ""], beside: fields)
-    }
+  private func sql(over record: RecordFields) throws(UpsurgeError) -> ComputedColumns {
+    var record = record
+    record.renames = options.table.renames
     let sql = try RecordSQL(
       computed.map { RecordSQL.Column(name: $0.name, sql: $0.sql) }, where: options.input.filter,
-      fields: fields,
-      isText: isText, byteLimit: options.transaction.recordByteLimit, cancellation: cancellation)
+      fields: record, byteLimit: options.transaction.recordByteLimit, cancellation: cancellation)
     return ComputedColumns(
-      sql, fields: fields, slots: computed.map { columns.slot(named: $0.name) }, targets: columns.targets)
+      sql, fields: record.names, slots: computed.map { columns.slot(named: $0.name) },
+      targets: columns.targets)
   }
 }

@@ -61,7 +61,8 @@ enum LedgerText {
   /// `warning` where the database may not hold what the input means, `note` for what was asked for or changes no value.
   static func mark(of code: WarningLog.Code) -> String {
     switch code {
-    case .blankLine, .comment, .byteOrderMark, .repeatedHeader, .trailingComment, .padded, .surplusEmpty, .headerRenamed,
+    case .blankLine, .comment, .byteOrderMark, .repeatedHeader, .trailingComment, .padded, .surplusEmpty,
+      .headerRenamed,
       .columnAdded, .columnSkipped:
       "note"
     default: "warning"
@@ -70,7 +71,9 @@ enum LedgerText {
 
   /// What would have kept a value as it was written.
   private static func remedy(_ entry: WarningLog.Entry) -> String {
-    guard entry.code == .spellingChanged, let column = entry.column, column != WarningLog.otherColumns else { return "" }
+    guard entry.code == .spellingChanged, let column = entry.column, column != WarningLog.otherColumns else {
+      return ""
+    }
     return "; in a new table --type \("\(column):TEXT".quotedForShell) keeps every digit"
   }
 
@@ -95,7 +98,8 @@ enum LedgerText {
       isOfJob
       ? "`rejects: table` in the job keeps such records"
       : summary.isDryRun
-        ? "--rejects FILE writes them to a file" : "the same command with --dry-run --rejects FILE writes them to a file"
+        ? "--rejects FILE writes them to a file"
+        : "the same command with --dry-run --rejects FILE writes them to a file"
     return lines + ["  kept nowhere: \(way)"]
   }
 
@@ -232,7 +236,8 @@ enum LedgerText {
     case .textInNumberColumn: counted("text") + " stored in a column of numbers"
     case .spellingChanged: counted("value") + " respelled by the column's type"
     case .numberedKey:
-      counted("record") + " without a key stored as a new row, as by each run (--null-keys reject rejects such records)"
+      counted("record")
+        + " without a key stored as a new row, as by each run (--null-keys reject rejects such records)"
     case .emptyKey: "values under the empty key \"\" stored"
     case .duplicateKey: counted("record") + " with a key twice (the last one won)"
     case .columnCollision:
@@ -241,8 +246,15 @@ enum LedgerText {
     case .columnAdded: counted("column") + " added"
     case .errorCell: counted("cell") + " with an error such as #N/A stored as NULL"
     case .formulaWithoutValue:
-      counted("formula") + " without a value stored as NULL (a spreadsheet program that saves the file computes it)"
+      counted("formula")
+        + " without a value stored as NULL (a spreadsheet program that saves the file computes it)"
     case .mergedCells: counted("range") + " of merged cells, of which the first cell has the value"
+    case .textAsNumber:
+      counted("text")
+        + " that SQL calculates with \(count == 1 ? "is no number" : "are no numbers") (taken for the digits at the start, or for 0)"
+    case .textAgainstNumber:
+      counted("text")
+        + " compared with a number by SQL (any text is greater; CAST(FIELD AS REAL) makes a number of it)"
     case .sourceChanged:
       counted("file") + " changed while being read; what was written meanwhile may be missing"
     default: "\(Words.count(count)) \(code.rawValue)"

@@ -159,6 +159,15 @@ package struct FieldConverter {
     return value
   }
 
+  /// Whether a text is a number, as SQLite reads one.
+  package func isNumber(_ cell: Cell, _ text: Text) -> Bool {
+    var value = cell
+    let note = convertText(
+      text.start(of: cell), count: Int(cell.byteCount), offset: 0, isInSpill: false, affinity: .numeric,
+      into: &value)
+    return note != .textInNumberColumn
+  }
+
   /// The affinity of a column that begins with this field of JSON.
   package func affinity(ofFirst cell: Cell, _ text: Text) -> Affinity {
     switch value(ofField: cell, text).kind {

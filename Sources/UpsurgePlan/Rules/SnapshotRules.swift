@@ -32,6 +32,8 @@ package struct SnapshotRules: Sendable {
 /// What is known of a delivery before a row is removed because of it.
 package struct SnapshotFacts {
   var readCount: UInt64
+  /// Records beside them that the condition of the feed leaves out.
+  var filteredCount: UInt64
   /// Records of which nobody knows which row they are about.
   var unreadableCount: UInt64
   /// Rows in scope before the run.
@@ -42,10 +44,12 @@ package struct SnapshotFacts {
   var hasUnknownRows = false
 
   package init(
-    readCount: UInt64, unreadableCount: UInt64, rowsBefore: UInt64, unseenCount: UInt64,
+    readCount: UInt64, filteredCount: UInt64 = 0, unreadableCount: UInt64, rowsBefore: UInt64,
+    unseenCount: UInt64,
     hasUnknownRows: Bool = false
   ) {
     self.readCount = readCount
+    self.filteredCount = filteredCount
     self.unreadableCount = unreadableCount
     self.rowsBefore = rowsBefore
     self.unseenCount = unseenCount
@@ -87,10 +91,13 @@ extension SnapshotRules {
       Wording(
         "\(some) of \(all) records could not be read, or have no key, so the rows they are about cannot be told from rows that are gone",
         call:
-          "\(some) of \(all) rows of the call were rejected, or have no key, so the rows of the table that they are about cannot be told from rows that are gone"),
+          "\(some) of \(all) rows of the call were rejected, or have no key, so the rows of the table that they are about cannot be told from rows that are gone"
+      ),
       hint: Wording(
         "correct the delivery and run the job again",
-        call: "BulkOptions.onReject is told why rows were rejected; correct them, give each its key, and call again"))
+        call:
+          "BulkOptions.onReject is told why rows were rejected; correct them, give each its key, and call again"
+      ))
   }
 
   private func completenessRefusal(_ facts: SnapshotFacts) -> SnapshotRefusal? {
@@ -98,12 +105,19 @@ extension SnapshotRules {
     if let expectedCount = guards.expectedCount, expectedCount != count {
       return refusal(
         "the delivery has \(count) records, and \(expectedCount) were expected",
-        hint: "deliver it again, or correct \(saying: Wording("expect-count", call: "SweepGuards.expectedCount"))")
+        hint:
+          "deliver it again, or correct \(saying: Wording("expect-count", call: "SweepGuards.expectedCount"))"
+      )
     }
     if count == 0 {
       if guards.allowsEmpty { return nil }
+      let filtered = facts.filteredCount
       return refusal(
-        "the delivery has no record", hint: "\(saying: Wording("\(.allowEmpty)", call: "SweepGuards.allowsEmpty")), if that is the whole truth")
+        filtered == 0
+          ? "the delivery has no record"
+          : "the delivery has no record that \(.where) lets through: \(filtered) of \(filtered) were filtered",
+        hint:
+          "\(saying: Wording("\(.allowEmpty)", call: "SweepGuards.allowsEmpty")), if that is the whole truth")
     }
     if count < guards.leastRows {
       return refusal(
@@ -163,7 +177,9 @@ extension SnapshotRules {
       case .count(let most): "\(most)"
       case .percent(let share): "\(share)%"
       }
-    var words = ["max-delete: \(deletes)", "min-rows: \(guards.leastRows)", "min-ratio: \(guards.leastRatio)"]
+    var words = [
+      "max-delete: \(deletes)", "min-rows: \(guards.leastRows)", "min-ratio: \(guards.leastRatio)",
+    ]
     words.append("allow-empty: \(guards.allowsEmpty)")
     if let expectedCount = guards.expectedCount { words.append("expect-count: \(expectedCount)") }
     if !guards.suspiciousCounts.isEmpty { words.append("suspicious: \(guards.suspiciousCounts)") }

@@ -1,3 +1,4 @@
+import CSQLite
 import UpsurgeRecords
 
 /// Names and text as SQL spells them.
@@ -8,7 +9,8 @@ package enum SQLName {
     if name.utf8.contains(0) {
       throw UpsurgeError(
         .usage, "the name \(name.escapedForTerminal) holds a NUL byte, which SQLite cannot keep in a name",
-        hint: "\(.names, "A,B,C") gives the fields of CSV other names; \(.columns, "A,B") leaves the column out")
+        hint:
+          "\(.names, "A,B,C") gives the fields of CSV other names; \(.columns, "A,B") leaves the column out")
     }
     return "\"" + doubled(name, "\"") + "\""
   }
@@ -18,6 +20,15 @@ package enum SQLName {
     var text = ""
     for name in names { text += (text.isEmpty ? "" : ", ") + (try quote(name)) }
     return text
+  }
+
+  /// A name as people write it in SQL, in quotes where it needs them; for messages alone.
+  package static func written(_ name: String) -> String {
+    let isWord =
+      name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains(lowered($0)) || $0 == 0x5F }
+      && name.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
+    let isPlain = isWord && sqlite3_keyword_check(name, Int32(clamping: name.utf8.count)) == 0
+    return isPlain ? name : "\"" + doubled(name, "\"") + "\""
   }
 
   /// A text literal in single quotes; NUL is refused as in `quote`.

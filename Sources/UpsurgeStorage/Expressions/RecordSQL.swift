@@ -31,6 +31,8 @@ package final class RecordSQL {
   package let fields: [Int]
   /// The fields that each computed column needs, as places in `fields`.
   package let needs: [[Int]]
+  /// Fields that the SQL takes for numbers, in the order of their places.
+  package private(set) var numberUses: [FieldUse] = []
   private let columns: [Column]
   private let filter: String?
   private let source: String
@@ -39,14 +41,22 @@ package final class RecordSQL {
   private let handle: OpaquePointer
   private let cancellation: ReadCancellation?
 
+  /// A field that is taken for a number, or compared with one.
+  package struct FieldUse: Sendable {
+    /// Its place in `fields`.
+    package let place: Int
+    /// Whether it is compared: then also a text that is a number counts for a text.
+    package let isCompared: Bool
+    /// Whether the condition does it, so that records count that it leaves out.
+    package let isOfFilter: Bool
+  }
+
   /// - Parameters:
-  ///   - fields: the names of the record's fields.
-  ///   - isText: whether each value is a text, as in CSV.
   ///   - byteLimit: bytes of a value at most.
   ///   - cancellation: ends an evaluation that takes long.
   /// - Throws: `usage` for what is not one expression over the fields.
   package init(
-    _ columns: [Column], where filter: String?, fields names: [String], isText: Bool, byteLimit: Int,
+    _ columns: [Column], where filter: String?, fields record: RecordFields, byteLimit: Int,
     cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) {
     self.columns = columns
@@ -54,11 +64,20 @@ package final class RecordSQL {
     self.cancellation = cancellation
     connection = try Connection(path: "the fields of a record", createIfMissing: true, isTemporary: true)
     connection.bound(byteLimit: byteLimit)
-    let check = RecordSQLCheck(connection, fields: names, isText: isText)
+    let check = RecordSQLCheck(connection, fields: record, computed: columns.map(\.name))
     var needed: [[Int]] = []
-    for column in columns { needed.append(try check.fields(of: column.sql, option: .let(column.name))) }
+    var uses = NumberUse()
+    for column in columns {
+      needed.append(try check.fields(of: column.sql, option: .let(column.name)))
+      let use = try check.numbers(in: column.sql, option: .let(column.name))
+      uses.calculated.formUnion(use.calculated)
+      uses.compared.formUnion(use.compared)
+    }
     let ofFilter =
       try filter.map { (sql) throws(UpsurgeError) in try check.fields(of: sql, option: .where) } ?? []
+    let filterUse =
+      try filter.map { (sql) throws(UpsurgeError) in try check.numbers(in: sql, option: .where) }
+      ?? NumberUse()
     let used = Set(needed.joined()).union(ofFilter).sorted()
     fields = used
     needs = needed.map { $0.compactMap { used.firstIndex(of: $0) } }
@@ -68,7 +87,19 @@ package final class RecordSQL {
         + (filter.map { " WHERE (\($0)\n)" } ?? ""),
       isPersistent: true)
     handle = statement.handle
+    numberUses = used.enumerated().compactMap { place, field in
+      let isOfFilter = filterUse.compared.contains(field) || filterUse.calculated.contains(field)
+      // Values of CSV are texts, and what would compare them with numbers is refused.
+      let isCompared = !record.isText && (filterUse.compared.contains(field) || uses.compared.contains(field))
+      guard isOfFilter || isCompared || uses.calculated.contains(field) else { return nil }
+      return FieldUse(place: place, isCompared: isCompared, isOfFilter: isOfFilter)
+    }
     watchCancellation()
+  }
+
+  /// Whether a name stands in SQL.
+  package static func names(_ name: String, in sql: String) -> Bool {
+    SQLFragment(sql).tokens.contains { $0.isName && SQLName.isSame($0.text, name) }
   }
 
   /// Names in SQL that records may have a field of, though none is known: what comes later may have it.

@@ -153,7 +153,7 @@ struct ShapedLoadTests {
   func unknown() throws {
     let error = try #require(load("id,price\n1,2\n", lets: [("b", "cost * 2")]).error)
     #expect(error.message == "the SQL of --let b cannot be compiled: no such column: cost")
-    #expect(error.hint?.hasPrefix("the fields are: id, price") == true)
+    #expect(error.hint?.hasPrefix("the fields are: id, price;") == true)
   }
 
   @Test(
@@ -162,7 +162,9 @@ struct ShapedLoadTests {
   func lacking(_ text: String, _ name: String) throws {
     try rows("CREATE TABLE t(id INTEGER)")
     let error = try #require(load(text, lets: [("n", "id+1")], name: name).error)
-    #expect(error.code == .guardRefused && error.message == "--let fills the column \"n\", which table t does not have", "\(error)")
+    #expect(
+      error.code == .guardRefused
+        && error.message == "--let fills the column \"n\", which table t does not have", "\(error)")
     #expect(load(text, lets: [("n", "id+1")], name: name) { $0.table.contract = .evolve }.error == nil)
     #expect(try rows("SELECT id, n FROM t") == ["1|2"])
   }

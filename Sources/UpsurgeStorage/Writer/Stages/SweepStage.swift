@@ -78,7 +78,8 @@ final class SweepStage: WriterStage {
   func sweep(_ rules: SnapshotRules, leavesOpen: Bool) throws(UpsurgeError) {
     if rules.sweep == .none {
       let facts = SnapshotFacts(
-        readCount: writer.ledger.wanted, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
+        readCount: writer.ledger.wanted, filteredCount: writer.ledger.filtered, unreadableCount: 0,
+        rowsBefore: 0, unseenCount: 0)
       do throws(UpsurgeError) {
         let refusal = try verdict(rules) { (_) throws(UpsurgeError) in
           rules.refusal(facts, table: plan.schema.name)
@@ -202,7 +203,8 @@ final class SweepStage: WriterStage {
     try verdict(rules) { (hasUnknownRows) throws(UpsurgeError) in
       // How many rows there were is only asked where some are to go.
       var facts = SnapshotFacts(
-        readCount: writer.ledger.wanted, unreadableCount: unreadableCount, rowsBefore: 0,
+        readCount: writer.ledger.wanted, filteredCount: writer.ledger.filtered,
+        unreadableCount: unreadableCount, rowsBefore: 0,
         unseenCount: rows.count,
         hasUnknownRows: hasUnknownRows)
       if rows.count > 0, let seenBefore {
