@@ -1,7 +1,7 @@
 import ArgumentParser
 import Upsurge
 
-/// The options that say how values are written, by column.
+/// The options that say how values are written, by column, and what SQL makes of them.
 struct ValueOptions: ParsableArguments {
   @Option(.date) var dates: [String] = []
 
@@ -14,6 +14,10 @@ struct ValueOptions: ParsableArguments {
   @Option(.trim) var trim = ValueFormats().trim
 
   @Option(.add) var added: [String] = []
+
+  @Option(.let) var lets: [String] = []
+
+  @Option(.where) var filter: String?
 
   /// Puts what was given into `options`.
   /// - Throws: `ValidationError` that names the option.
@@ -39,17 +43,32 @@ struct ValueOptions: ParsableArguments {
       }
       options.table.added[String(text[..<cut])] = AddedValue(text: String(text[text.index(after: cut)...]))
     }
+    options.table.computedColumns = try GatheredWords.split(lets).map { text in
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
+        text.index(after: cut) != text.endIndex
+      else {
+        throw ValidationError("--let \(text): give COL=SQL, for example 'total=price*qty'")
+      }
+      return LoadOptions.ComputedColumn(String(text[..<cut]), String(text[text.index(after: cut)...]))
+    }
+    options.input.filter = filter
   }
 
   /// `COL`, or `COL=YES/NO` with commas between several words.
   private func truth(_ text: String) throws -> (String, ValueFormats.Truths) {
     guard let cut = text.firstIndex(of: "=") else { return (text, .usual) }
-    let sides = text[text.index(after: cut)...].split(separator: "/", omittingEmptySubsequences: false)
-    guard cut != text.startIndex, sides.count == 2 else {
+    guard cut != text.startIndex, let truths = Self.truths(text[text.index(after: cut)...]) else {
       throw ValidationError("--bool \(text): give COL, or COL=YES/NO, for example active=A,active/I,inactive")
     }
+    return (String(text[..<cut]), truths)
+  }
+
+  /// `YES/NO`, with commas between several words; nil for what is not that.
+  static func truths(_ text: some StringProtocol) -> ValueFormats.Truths? {
+    let sides = String(text).split(separator: "/", omittingEmptySubsequences: false)
+    guard sides.count == 2 else { return nil }
     let words = sides.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-    return (String(text[..<cut]), .words(yes: words[0], no: words[1]))
+    return .words(yes: words[0], no: words[1])
   }
 
   private static func mark(_ word: String) -> String {
