@@ -26,6 +26,8 @@ public struct InspectJob: Sendable {
       public var nullCount: UInt64
       /// A few of its values.
       public var examples: [String]
+      /// Whether its values are numbers that an option would read, and texts without it.
+      package var isReadAsNumbers = false
     }
 
     /// Compression, format, dialect and encoding in words.
@@ -39,6 +41,10 @@ public struct InspectJob: Sendable {
     public var isFromSample: Bool
     /// Options of `load` that read values otherwise than they stand, as the command takes them; only where there is no doubt.
     public var proposedOptions: [String] = []
+    /// These, one by one.
+    package var proposals: [(term: Term, value: String)] = []
+    /// The remarks, for who has other words for options.
+    package var saidRemarks: [Wording] = []
   }
 
   /// Looks at the first MiB (all of it with `--infer full`).
@@ -50,7 +56,7 @@ public struct InspectJob: Sendable {
     table: String = "records", control: RunControl = RunControl()
   ) throws(UpsurgeError) -> Description {
     try options.validate()
-    let prepared = try open(control)
+    let (prepared, part) = try open(control)
     let isFromSample = options.table.inference != .full && !prepared.opened.isSampleWhole
     var surveying = options
     surveying.tuning.surveysValues = true
@@ -60,15 +66,18 @@ public struct InspectJob: Sendable {
     let definition =
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
+    let remarks = [part].compactMap { $0 } + prepared.remarks + proposals.remarks
     return Description(
-      summary: prepared.summary, remarks: (prepared.remarks + proposals.remarks).map(\.text),
+      summary: prepared.summary, remarks: remarks.map(\.text),
       columns: columns.enumerated().map { index, column in
         Description.Column(
           name: column.name, type: definition?.columns[index].declaredType ?? "",
-          nullCount: column.nullCount, examples: column.examples)
+          nullCount: column.nullCount, examples: column.examples,
+          isReadAsNumbers: proposals.numberColumns.contains(column.name))
       },
       createTable: try definition?.sql(), isFromSample: isFromSample,
-      proposedOptions: proposals.options.map { Wording.option($0.term, $0.value.quotedForShell) })
+      proposedOptions: proposals.options.map { Wording.option($0.term, $0.value.quotedForShell) },
+      proposals: proposals.options, saidRemarks: remarks)
   }
 
   /// What reading all of a source found.
@@ -90,11 +99,14 @@ public struct InspectJob: Sendable {
     control: RunControl = RunControl(), onReject: (Reject) -> Void
   ) throws(UpsurgeError) -> Check {
     try options.validate()
-    let prepared = try open(control)
+    let (prepared, part) = try open(control)
     if case .json(.json) = prepared.shape, options.input.jsonPath.isEmpty, options.input.jsonMap == nil {
-      return try validate(prepared)
+      var check = try validate(prepared)
+      check.remarks += [part].compactMap { $0?.text }
+      return check
     }
-    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
+    var check = Check(
+      recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [part].compactMap { $0?.text })
     let pool = BatchPool(
       count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
@@ -125,22 +137,29 @@ public struct InspectJob: Sendable {
   }
 
   /// Opens the source, whose bytes `control` shows from then on.
-  private func open(_ control: RunControl) throws(UpsurgeError) -> PreparedSource {
+  /// - Returns: also what is to be said where that is one file of several.
+  private func open(_ control: RunControl) throws(UpsurgeError) -> (PreparedSource, Wording?) {
     let counter = ByteCounter()
     control.note(stage: .inspecting)
     control.follow(counter)
-    let looked = try unpacked
+    let files = try self.files()
+    let looked = files.first ?? source
     if let total = looked.readByteCount { control.note(totalBytes: total) }
-    return try PreparedSource.prepare(looked, options: options, counter: counter)
+    let prepared = try PreparedSource.prepare(looked, options: options, counter: counter)
+    if files.count < 2 { return (prepared, nil) }
+    let count = Words.count(UInt64(files.count), "file")
+    return (
+      prepared,
+      Wording("\(looked.shown) is the first of \(count) of \(source.shown); name another one to look at it")
+    )
   }
 
-  /// Of an archive whose files have one kind of records, the first of them.
-  private var unpacked: Source {
-    get throws(UpsurgeError) {
-      if options.input.compression == .none { return source }
-      let job = LoadJob(database: "", table: "", sources: [source], options: options)
-      return try job.unpack(source, cancellation: nil)?.members.first ?? source
-    }
+  /// Those that the source stands for: a pattern for several, or an archive whose files have one kind of records.
+  private func files() throws(UpsurgeError) -> [Source] {
+    let files = try SourceList.expand([source])
+    guard files.count == 1, options.input.compression != .none else { return files }
+    let job = LoadJob(database: "", table: "", sources: files, options: options)
+    return try job.unpack(files[0], cancellation: nil)?.members ?? files
   }
 
   /// Strict RFC 8259 over the whole document, whatever value it holds.

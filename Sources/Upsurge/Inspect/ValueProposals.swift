@@ -4,6 +4,8 @@ struct ValueProposals {
   private(set) var remarks: [Wording] = []
   /// Options that read values otherwise than they stand, where there is no doubt.
   private(set) var options: [(term: Term, value: String)] = []
+  /// Columns of numbers that an option would read: a type of texts would keep it from that.
+  private(set) var numberColumns: [String] = []
 
   /// - Parameter columns: with what was found of their values.
   init(_ columns: [InferredColumn]) {
@@ -43,6 +45,9 @@ struct ValueProposals {
     }
     // A comma between three digits each may be either.
     let isDoubtful = forms.contains { $0.decimal == .comma } && forms.contains { $0.thousands == "," }
+    if !forms.isEmpty {
+      numberColumns = columns.filter { if case .numbers? = $0.finding { true } else { false } }.map(\.name)
+    }
     guard let form = forms.first, !isDoubtful else {
       remarks.append(
         isDoubtful
