@@ -74,9 +74,9 @@ struct JobDraftTests {
       let (text, table) = try draft(source, key: ["id"])
       #expect(text.contains("    \(key)\n") && table.options.input.values == ValueFormats(), "\(text)")
       #expect(table.options.table.types["p"] == nil && !text.contains("{lat: point}"), "\(text)")
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-        ["    #decimal:", "    #thousands:"].contains(where: line.hasPrefix)
-          ? "    " + line.dropFirst(5) : String(line)
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+        let isMark = line.hasPrefix("    #decimal:") || line.hasPrefix("    #thousands:")
+        return isMark ? "    \(line.dropFirst(5))" : String(line)
       }
       let job = scratch.write(lines.joined(separator: "\n"), to: "job.yaml")
       let outcome = try Command.run(["mirror", scratch.file("m.db"), job])
