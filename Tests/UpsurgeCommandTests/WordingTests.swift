@@ -58,8 +58,8 @@ struct WordingTests {
   @Test("Every option knows whether it may be given twice", arguments: ["load", "inspect", "replay"])
   func everyOption(command: String) throws {
     let repeatable = [
-      "--add", "--bool", "--date", "--default", "--index", "--let", "--merge", "--not-null", "--null", "--rename",
-      "--set", "--type", "--widths",
+      "--add", "--bool", "--date", "--decimal", "--default", "--index", "--let", "--merge", "--not-null", "--null", "--rename",
+      "--set", "--thousands", "--type", "--widths",
     ]
     let help = try Command.run([command, "--help-all"]).output
     let lines = help.split(separator: "\n").filter { $0.hasPrefix("  -") }

@@ -91,7 +91,6 @@ struct JobFileTests {
       escape: \\
       header-lines: 2
       names: [a, "b,c"]
-      widths: [3, "*"]
       sheet: Data
       skip-lines: 3
       comment: "#"
@@ -158,7 +157,7 @@ struct JobFileTests {
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
       "--header-lines=2",
-      "--names=a,\"b,c\"", "--widths=3", "--widths=*", "--sheet=Data", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
+      "--names=a,\"b,c\"", "--sheet=Data", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
       "--quoted-empty=text", "--encoding=latin-1",
       "--ragged=pad", "--quotes=lenient", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
       "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix", "--infer=full",
@@ -190,7 +189,7 @@ struct JobFileTests {
         "alter", "any-key", "default", "delete-when", "json-map", "key-index", "kind", "max-rejects",
         "no-header",
         "owned-by", "rename", "scope",
-        "set", "strict", "sweep",
+        "set", "strict", "sweep", "widths",
       ])
   }
 
