@@ -215,6 +215,9 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: The end
 
+  /// Whether several connections have committed what is not written down yet.
+  var canSeal: Bool { lanes.map { $0.canSeal && !$0.hasFailed } ?? false }
+
   func settle() throws(UpsurgeError) {
     if let lanes { try sealLast(lanes, isWhole: false) }
   }
