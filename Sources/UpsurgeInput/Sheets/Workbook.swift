@@ -73,16 +73,17 @@ struct Workbook {
   }
 
   /// Reads a part to its end, or as far as the visitor wants it.
-  func read(_ part: String, visitor: any XMLVisitor) throws(UpsurgeError) {
+  /// - Returns: the visitor as it is then.
+  func read<Visitor: XMLVisitor>(_ part: String, _ visitor: Visitor) throws(UpsurgeError) -> Visitor {
     let content = try open(part)
-    let reader = try XMLReader(content.path.text, visitor: visitor)
+    let reader = try XMLReading(content.path.text, visitor)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     defer { memory.deallocate() }
     while true {
       let count = try content.read(into: memory)
       var outcome = try reader.feed(UnsafeRawBufferPointer(rebasing: memory[..<count]))
       while outcome == .suspended { outcome = try reader.resume() }
-      if count == 0 || outcome == .stopped { return }
+      if count == 0 || outcome == .stopped { return reader.visitor }
     }
   }
 
