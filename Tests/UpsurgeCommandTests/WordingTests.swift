@@ -59,7 +59,7 @@ struct WordingTests {
   func everyOption(command: String) throws {
     let repeatable = [
       "--add", "--bool", "--date", "--decimal", "--default", "--index", "--let", "--merge", "--not-null", "--null", "--rename",
-      "--set", "--thousands", "--type", "--widths",
+      "--set", "--type", "--widths",
     ]
     let help = try Command.run([command, "--help-all"]).output
     let lines = help.split(separator: "\n").filter { $0.hasPrefix("  -") }

@@ -302,7 +302,7 @@ final class PostgresTransfer: StoreTransfer {
     context.note(
       RunNote(
         .warning,
-        "nobody has answered the last COMMIT; if it stands, \(.changes) does not show what it has changed")
+        "nobody has answered the last COMMIT: should it stand, what it has changed is not in the output of \(.changes)")
     )
   }
 

@@ -186,7 +186,7 @@ struct JobFileTests {
     // Those that are tried in other tests, or exclude one of these.
     #expect(
       left.sorted() == [
-        "alter", "any-key", "default", "delete-when", "json-map", "key-index", "kind", "max-rejects",
+        "alter", "any-key", "connections", "default", "delete-when", "json-map", "key-index", "kind", "max-rejects",
         "no-header",
         "owned-by", "rename", "scope",
         "set", "strict", "sweep", "widths",
