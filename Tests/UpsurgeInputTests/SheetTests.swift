@@ -137,9 +137,28 @@ struct SheetTests {
     let repeated = "1.50\t2024-01-31T10:00:00\t26:10:30.5\t26:10:30.5\n"
     #expect(found.name == "One")
     #expect(
-      found.text == "id\ta   b\\tc\\ntwo x y\tunder\t\n\n\n" + repeated + repeated + repeated + "1\t\t0.5\t\n"
+      found.text == "id\ta   b\\tc\\n  two   x y\tunder\t\n\n\n" + repeated + repeated + repeated
+        + "1\t\t0.5\t\n"
     )
     #expect(found.notes == ["error-cell 1 7", "merged-cells 1 1"])
     #expect(try books.read(book, sheet: "hidden").text == "no\n")
+  }
+
+  @Test(
+    "Blanks in texts of .ods files are kept, but for those that lay out the XML",
+    arguments: [
+      ("<text:p>\n   a\n\t b  c \n </text:p><text:p> d </text:p>", "a b  c\\n d "),
+      ("<text:p>  a</text:p>", "  a"),
+      ("<text:p>a\n<text:span>\n b</text:span>\n</text:p>", "a b"),
+      ("<text:p>a <text:s/> b<text:line-break/>\nc</text:p>", "a   b\\n c"),
+      ("<text:p>a\n<text:s/>b</text:p>", "a  b"), ("<text:p/><text:p>a</text:p>", "\\na"),
+      ("<text:p>a<office:annotation><text:p>no\n</text:p></office:annotation>\n</text:p>", "a"),
+    ])
+  func blanks(paragraphs: String, expected: String) throws {
+    let row =
+      "<table:table-row><table:table-cell office:value-type=\"string\">\(paragraphs)</table:table-cell></table:table-row>"
+    #expect(
+      try books.read(try SheetFiles.ods("<table:table table:name=\"A\">\(row)</table:table>")).text
+        == expected + "\n")
   }
 }
