@@ -169,6 +169,19 @@ struct SheetLoadTests {
     #expect(try InspectJob(source: path, options: named).describe().remarks == [])
   }
 
+  @Test("A sheet without cells is an empty file, and one with a header alone a file with one")
+  func empty() throws {
+    let header = "<row><c t=\"str\"><v>id</v></c><c t=\"str\"><v>name</v></c></row>"
+    for (rows, text) in [("", ""), ("<row r=\"3\"><c r=\"B3\" s=\"0\"/></row>", ""), (header, "id,name\n")] {
+      let csv = load(Array(text.utf8), "in.csv", into: "csv\(text.count).db")
+      let sheet = load(
+        try SheetFiles.xlsx([SheetFiles.Sheet("Data", rows)]), "in.xlsx", into: "sheet\(rows.count).db")
+      #expect(
+        sheet.error?.code == csv.error?.code && sheet.ledger == csv.ledger && sheet.exitCode == csv.exitCode)
+      #expect(sheet.createdTable == csv.createdTable)
+    }
+  }
+
   @Test("Texts of a workbook take their part of what sorting may take")
   func memory() throws {
     let path = scratch.write(try SheetFiles.workbook(.xlsx, [["id", "v"], ["1", "a"]]), to: "book.xlsx")
