@@ -119,13 +119,15 @@ struct SheetTests {
       + "</table:table-cell><table:covered-table-cell><text:p>under</text:p></table:covered-table-cell></table:table-row>"
     let body =
       "<table:table-row table:number-rows-repeated=\"2\"><table:table-cell table:number-columns-repeated=\"1024\"/></table:table-row>"
-      + "<table:table-row table:number-rows-repeated=\"3\"><table:table-cell office:value-type=\"float\" office:value=\"1.50\"><text:p>1,5</text:p>"
+      + "<table:table-row table:number-rows-repeated=\"3\">"
+      + "<table:table-cell office:value-type=\"float\" office:value=\"1.50\"><text:p>1,5</text:p>"
       + "</table:table-cell><table:table-cell office:value-type=\"date\" office:date-value=\"2024-01-31T10:00:00\"/><table:table-cell "
       + "table:number-columns-repeated=\"2\" office:value-type=\"time\" office:time-value=\"PT26H10M30.5S\"/></table:table-row>"
       + "<table:table-row><table:table-cell office:value-type=\"boolean\" office:boolean-value=\"true\"/><table:table-cell "
       + "office:value-type=\"string\" office:string-value=\"\" calcext:value-type=\"error\"><text:p>#N/A</text:p></table:table-cell>"
       + "<table:table-cell office:value-type=\"percentage\" office:value=\"0.5\"/></table:table-row>"
-      + "<table:table-row table:number-rows-repeated=\"1048560\"><table:table-cell table:number-columns-repeated=\"16384\"/></table:table-row>"
+      + "<table:table-row table:number-rows-repeated=\"1048560\">"
+      + "<table:table-cell table:number-columns-repeated=\"16384\"/></table:table-row>"
     let hidden =
       "<style:style style:name=\"h\" style:family=\"table\"><style:table-properties table:display=\"false\"/></style:style>"
     let tables =

@@ -33,7 +33,8 @@ struct SheetProgramTests {
     for number in range(1, count + 1):
         word = "v" + "".join(chance.choice(letters) for _ in range(chance.randrange(15))) + "."
         word = " " * chance.randrange(3) + word + " " * chance.randrange(2)
-        amount = chance.choice([chance.randrange(-10**9, 10**12), round(chance.uniform(-1e6, 1e6), 3), float(f"{chance.randrange(1, 999)}e-9")])
+        small, large = float(f"{chance.randrange(1, 999)}e-9"), chance.randrange(-10**9, 10**12)
+        amount = chance.choice([small, large, round(chance.uniform(-1e6, 1e6), 3)])
         moment = d.datetime.combine(day(), d.time()) + second()
         clock = (d.datetime.min + second()).time()
         hours = d.timedelta(hours=chance.randrange(24, 900)) + d.timedelta(seconds=chance.randrange(3600))
