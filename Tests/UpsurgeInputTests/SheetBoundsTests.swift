@@ -71,8 +71,9 @@ struct SheetBoundsTests {
         "the cells of row 1 of"))
     let sheets = (0..<300).map { SheetFiles.Sheet("Sheet \($0)", "") }
     #expect(books.message(try SheetFiles.xlsx(sheets), archives: bound).contains("the names of the parts of"))
+    let runs = String(repeating: "<text:s text:c=\"32767\"/>", count: 9)
     let blanks =
-      "<table:table-row><table:table-cell><text:p>\(String(repeating: "<text:s text:c=\"32767\"/>", count: 9))</text:p></table:table-cell></table:table-row>"
+      "<table:table-row><table:table-cell><text:p>\(runs)</text:p></table:table-cell></table:table-row>"
     let book = try SheetFiles.ods("<table:table table:name=\"A\">\(blanks)</table:table>")
     #expect(books.message(book, archives: bound).contains("the cells of row 1 of"))
   }
@@ -83,9 +84,11 @@ struct SheetBoundsTests {
       try SheetFiles.ods("<table:table table:name=\"A\">\(rows)</table:table>")
     }
     let empty =
-      "<table:table-row table:number-rows-repeated=\"9999999999999\"><table:table-cell table:number-columns-repeated=\"9999999999999\"/></table:table-row>"
+      "<table:table-row table:number-rows-repeated=\"9999999999999\">"
+      + "<table:table-cell table:number-columns-repeated=\"9999999999999\"/></table:table-row>"
     let one =
-      "<table:table-row><table:table-cell office:value-type=\"float\" office:value=\"1\"/><table:table-cell table:number-columns-repeated=\"16383\"/></table:table-row>"
+      "<table:table-row><table:table-cell office:value-type=\"float\" office:value=\"1\"/>"
+      + "<table:table-cell table:number-columns-repeated=\"16383\"/></table:table-row>"
     #expect(try books.read(try book(one + String(repeating: empty, count: 20))).text == "1\n")
     #expect(books.message(try book(one + empty + one)).contains("there are more than 1048576 rows"))
     let late = "<table:table-row table:number-rows-repeated=\"1048574\"><table:table-cell/></table:table-row>"
@@ -93,10 +96,12 @@ struct SheetBoundsTests {
       try books.read(try book(one + late + one)).text == "1\n" + String(repeating: "\n", count: 1_048_574)
         + "1\n")
     let filled =
-      "<table:table-row table:number-rows-repeated=\"300000\"><table:table-cell office:value-type=\"float\" office:value=\"1\" table:number-columns-repeated=\"3\"/></table:table-row>"
+      "<table:table-row table:number-rows-repeated=\"300000\">"
+      + "<table:table-cell office:value-type=\"float\" office:value=\"1\" table:number-columns-repeated=\"3\"/></table:table-row>"
     #expect(try books.read(try book(filled)).text == String(repeating: "1\t1\t1\n", count: 300_000))
     let wide =
-      "<table:table-row><table:table-cell table:number-columns-repeated=\"99999999\" office:value-type=\"float\" office:value=\"1\"/></table:table-row>"
+      "<table:table-row>"
+      + "<table:table-cell table:number-columns-repeated=\"99999999\" office:value-type=\"float\" office:value=\"1\"/></table:table-row>"
     #expect(books.message(try book(wide)).contains("more than 16384 cells"))
     let cell =
       "<table:table-cell office:value-type=\"string\" office:string-value=\"\(String(repeating: "x", count: 30_000))\"/>"

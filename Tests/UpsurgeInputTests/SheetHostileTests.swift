@@ -112,7 +112,8 @@ struct SheetHostileTests {
       + "<Relationship Id=\"s\" Type=\"\(strict)/styles\" Target=\"./styles.xml\"/>"
       + "<Relationship Id=\"t\" Type=\"\(strict)/sharedStrings\" Target=\"..\\xl\\sharedStrings.xml\"/></Relationships>"
     let rows =
-      "<row><c t=\"s\"><v>0</v></c><c s=\"1\" t=\"d\"><v>2024-01-31T00:00:00.000</v></c><c s=\"1\" t=\"d\"><v>2024-01-31T10:00:00</v></c></row>"
+      "<row><c t=\"s\"><v>0</v></c><c s=\"1\" t=\"d\"><v>2024-01-31T00:00:00.000</v></c>"
+      + "<c s=\"1\" t=\"d\"><v>2024-01-31T10:00:00</v></c></row>"
     let book = try SheetFiles.xlsx(
       SheetBooks.rows(rows), strings: ["<t>a</t>"], formats: ["14"],
       changed: ["xl/_rels/workbook.xml.rels": relations])
@@ -143,7 +144,8 @@ struct SheetHostileTests {
   @Test("A part with another checksum, also where reading stops before its end")
   func checksums() throws {
     let table =
-      "<table:table table:name=\"A\"><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table>"
+      "<table:table table:name=\"A\"><table:table-row><table:table-cell>"
+      + "<text:p>a</text:p></table:table-cell></table:table-row></table:table>"
     let sheets = try SheetFiles.ods(
       table
         + "<table:table table:name=\"B\">\(String(repeating: "<table:table-row/>", count: 50_000))</table:table>"

@@ -119,13 +119,15 @@ struct SheetTests {
       + "</table:table-cell><table:covered-table-cell><text:p>under</text:p></table:covered-table-cell></table:table-row>"
     let body =
       "<table:table-row table:number-rows-repeated=\"2\"><table:table-cell table:number-columns-repeated=\"1024\"/></table:table-row>"
-      + "<table:table-row table:number-rows-repeated=\"3\"><table:table-cell office:value-type=\"float\" office:value=\"1.50\"><text:p>1,5</text:p>"
+      + "<table:table-row table:number-rows-repeated=\"3\">"
+      + "<table:table-cell office:value-type=\"float\" office:value=\"1.50\"><text:p>1,5</text:p>"
       + "</table:table-cell><table:table-cell office:value-type=\"date\" office:date-value=\"2024-01-31T10:00:00\"/><table:table-cell "
       + "table:number-columns-repeated=\"2\" office:value-type=\"time\" office:time-value=\"PT26H10M30.5S\"/></table:table-row>"
       + "<table:table-row><table:table-cell office:value-type=\"boolean\" office:boolean-value=\"true\"/><table:table-cell "
       + "office:value-type=\"string\" office:string-value=\"\" calcext:value-type=\"error\"><text:p>#N/A</text:p></table:table-cell>"
       + "<table:table-cell office:value-type=\"percentage\" office:value=\"0.5\"/></table:table-row>"
-      + "<table:table-row table:number-rows-repeated=\"1048560\"><table:table-cell table:number-columns-repeated=\"16384\"/></table:table-row>"
+      + "<table:table-row table:number-rows-repeated=\"1048560\">"
+      + "<table:table-cell table:number-columns-repeated=\"16384\"/></table:table-row>"
     let hidden =
       "<style:style style:name=\"h\" style:family=\"table\"><style:table-properties table:display=\"false\"/></style:style>"
     let tables =
@@ -137,9 +139,28 @@ struct SheetTests {
     let repeated = "1.50\t2024-01-31T10:00:00\t26:10:30.5\t26:10:30.5\n"
     #expect(found.name == "One")
     #expect(
-      found.text == "id\ta   b\\tc\\ntwo x y\tunder\t\n\n\n" + repeated + repeated + repeated + "1\t\t0.5\t\n"
+      found.text == "id\ta   b\\tc\\n  two   x y\tunder\t\n\n\n" + repeated + repeated + repeated
+        + "1\t\t0.5\t\n"
     )
     #expect(found.notes == ["error-cell 1 7", "merged-cells 1 1"])
     #expect(try books.read(book, sheet: "hidden").text == "no\n")
+  }
+
+  @Test(
+    "Blanks in texts of .ods files are kept, but for those that lay out the XML",
+    arguments: [
+      ("<text:p>\n   a\n\t b  c \n </text:p><text:p> d </text:p>", "a b  c\\n d "),
+      ("<text:p>  a</text:p>", "  a"),
+      ("<text:p>a\n<text:span>\n b</text:span>\n</text:p>", "a b"),
+      ("<text:p>a <text:s/> b<text:line-break/>\nc</text:p>", "a   b\\n c"),
+      ("<text:p>a\n<text:s/>b</text:p>", "a  b"), ("<text:p/><text:p>a</text:p>", "\\na"),
+      ("<text:p>a<office:annotation><text:p>no\n</text:p></office:annotation>\n</text:p>", "a"),
+    ])
+  func blanks(paragraphs: String, expected: String) throws {
+    let row =
+      "<table:table-row><table:table-cell office:value-type=\"string\">\(paragraphs)</table:table-cell></table:table-row>"
+    #expect(
+      try books.read(try SheetFiles.ods("<table:table table:name=\"A\">\(row)</table:table>")).text
+        == expected + "\n")
   }
 }

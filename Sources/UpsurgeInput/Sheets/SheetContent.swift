@@ -21,7 +21,9 @@ final class SheetContent: MemberContent {
   private(set) var offset: UInt64 = 0
   var cancellation: ReadCancellation? { didSet { content.cancellation = cancellation } }
 
-  var byteCount: UInt64? { nil }
+  /// The XML of the sheet.
+  var byteCount: UInt64? { content.byteCount }
+  private(set) var readByteCount: UInt64 = 0
   /// What is to be said of the sheet as far as it was read.
   var notes: SheetNotes { reader.notes }
 
@@ -87,7 +89,7 @@ final class SheetContent: MemberContent {
     if isSuspended {
       outcome = try reader.resume()
     } else {
-      let count = try content.read(into: memory)
+      let count = try readXML()
       isFed = count == 0
       outcome = try reader.feed(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
@@ -96,7 +98,13 @@ final class SheetContent: MemberContent {
     reader.end()
     isAtEnd = true
     // Only at its end it shows whether the part is whole.
-    while !isFed { isFed = try content.read(into: memory) == 0 }
+    while !isFed { isFed = try readXML() == 0 }
+  }
+
+  private func readXML() throws(UpsurgeError) -> Int {
+    let count = try content.read(into: memory)
+    readByteCount += UInt64(count)
+    return count
   }
 
   var standsNowhere: Bool { false }
@@ -105,7 +113,8 @@ final class SheetContent: MemberContent {
     reader = try Self.reader(book, sheet, path, texts)
     content = try book.open(part)
     content.cancellation = cancellation
-    (isSuspended, isFed, isAtEnd, offset) = (false, false, false, 0)
+    (isSuspended, isFed, isAtEnd) = (false, false, false)
+    (offset, readByteCount) = (0, 0)
     try checkStamp()
   }
 

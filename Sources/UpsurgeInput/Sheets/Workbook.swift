@@ -60,6 +60,13 @@ struct Workbook {
     return listing.has("content.xml") || listing.has("encrypted-package") ? .openDocument : nil
   }
 
+  /// A sheet as a source.
+  func source(_ sheet: Sheet) -> Source {
+    let place = ArchivePath(archive: path, member: sheet.name)
+    if let part = sheet.part, let byteCount = parts.byteCount(of: part) { SheetSizes.note(place, byteCount) }
+    return Source(file: place.text)
+  }
+
   // MARK: - Parts
 
   /// The member with a name, in any case of letters.
@@ -152,6 +159,8 @@ private final class PartNames {
     uniquingKeysWith: { first, _ in first })
 
   init(_ listing: ArchiveListing) { self.listing = listing }
+
+  func byteCount(of name: String) -> UInt64? { listing.named(name).first?.byteCount }
 
   func find(_ name: String) -> String? { listing.has(name) ? name : folded[name.lowercased()] }
 }

@@ -53,5 +53,8 @@ extension HintTable {
       name: "sheet: of a file that is none", hints: ["leave out --sheet"], files: ["f.csv": "id,a\n1,x\n"],
       first: ["load", "d.db", "t", "f.csv", "--sheet", "Data"], firstExit: 64, steps: [.leaveOut(["--sheet", "Data"]), .again],
       rows: ["1|'x'"]),
+    sheet(
+      "a path of another sheet", "leave out --sheet", ["f.xlsx/More", "--sheet", "Data"], exit: 64,
+      [.leaveOut(["--sheet", "Data"]), .again], rows: ["2|'x'"]),
   ]
 }

@@ -31,8 +31,10 @@ struct SheetBooks {
     let file = try FileSource(source, archives: archives)
     let delivery = drain(file)
     if let error = delivery.error { throw error }
+    #expect(file.counter.count == file.byteCount && file.byteCount == source.readByteCount)
     // Read again, it is the same.
     try file.rewind()
+    #expect(file.counter.count == 0)
     #expect(drain(file).bytes == delivery.bytes)
     return Reading(
       name: String(source.name.dropFirst(path.count + 1)),
