@@ -81,6 +81,7 @@ struct upsurge_expat {
   void *context;
   upsurge_expat_callbacks callbacks;
   int has_type;
+  int has_ended;
   /* What libexpat holds for it, and whether it wanted more than it may have. */
   size_t byte_count;
   int is_full;
@@ -123,19 +124,26 @@ static void release(void *block) {
   free(head);
 }
 
+static void take(struct upsurge_expat *parser, int32_t step) {
+  if (step == UPSURGE_EXPAT_GO_ON) return;
+  parser->has_ended = step == UPSURGE_EXPAT_END;
+  p_XML_StopParser(parser->parser, step == UPSURGE_EXPAT_WAIT);
+}
+
+/* After a stop, callbacks may come that belong to the same tag. */
 static void on_start(void *data, const char *name, const char **attributes) {
   struct upsurge_expat *parser = data;
-  parser->callbacks.start(parser->context, name, attributes);
+  if (!parser->has_ended) take(parser, parser->callbacks.start(parser->context, name, attributes));
 }
 
 static void on_end(void *data, const char *name) {
   struct upsurge_expat *parser = data;
-  parser->callbacks.end(parser->context, name);
+  if (!parser->has_ended) take(parser, parser->callbacks.end(parser->context, name));
 }
 
 static void on_text(void *data, const char *bytes, int count) {
   struct upsurge_expat *parser = data;
-  parser->callbacks.text(parser->context, bytes, count);
+  if (!parser->has_ended) take(parser, parser->callbacks.text(parser->context, bytes, count));
 }
 
 static void on_type(void *data, const char *name, const char *system, const char *public, int has_subset) {
@@ -187,9 +195,7 @@ int upsurge_expat_resume(struct upsurge_expat *parser) {
   return p_XML_ResumeParser(parser->parser);
 }
 
-void upsurge_expat_suspend(struct upsurge_expat *parser) { p_XML_StopParser(parser->parser, 1); }
-
-void upsurge_expat_stop(struct upsurge_expat *parser) { p_XML_StopParser(parser->parser, 0); }
+int upsurge_expat_has_ended(struct upsurge_expat *parser) { return parser->has_ended; }
 
 int upsurge_expat_has_type(struct upsurge_expat *parser) { return parser->has_type; }
 

@@ -74,7 +74,8 @@ package final class FileSource: ByteSource {
     case .file(let path):
       if let member = ArchivePath(path) {
         let followsLinks = !question.hasFound(member.archive)
-        let sheet = try SheetContent(member, followsLinks: followsLinks, of: archives, cancellation: cancellation)
+        let sheet = try SheetContent(
+          member, followsLinks: followsLinks, of: archives, cancellation: cancellation)
         let content: any MemberContent =
           if let sheet { sheet } else {
             try ArchiveContent(member, followsLinks: followsLinks, of: archives, cancellation: cancellation)
@@ -171,7 +172,9 @@ package final class FileSource: ByteSource {
   }
 
   /// Reads a member of an archive, or a sheet.
-  private init(content: any MemberContent, name: String, counter: ByteCounter, cancellation: ReadCancellation?) {
+  private init(
+    content: any MemberContent, name: String, counter: ByteCounter, cancellation: ReadCancellation?
+  ) {
     (descriptor, isOwner, feed, firstOffset) = (-1, false, nil, 0)
     (self.content, self.name, self.counter, self.cancellation) = (content, name, counter, cancellation)
     isSeekable = true
@@ -201,8 +204,9 @@ package final class FileSource: ByteSource {
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     let start = MonotonicClock.seconds
     defer { readSeconds += MonotonicClock.seconds - start }
+    let before = content?.readByteCount ?? 0
     let count = if let ahead { try ahead.read(into: buffer) } else { try readNow(into: buffer) }
-    countedByteCount += UInt64(count)
+    countedByteCount += content.map { $0.readByteCount - before } ?? UInt64(count)
     return count
   }
 
@@ -243,10 +247,11 @@ package final class FileSource: ByteSource {
   private func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     while !isAtEnd {
       if isSeekable { try checkCancellation() } else { try waitUntilReadable() }
+      let before = content?.readByteCount ?? 0
       let count = if let content { try content.read(into: buffer) } else { systemRead(descriptor, buffer) }
+      counter.add(content.map { Int($0.readByteCount - before) } ?? max(count, 0))
       if count > 0 {
         position += UInt64(count)
-        counter.add(count)
         return count
       }
       if count == 0 {

@@ -156,8 +156,7 @@ extension UnpackedArchive {
   /// A workbook, of which one sheet is read.
   fileprivate init(_ book: Workbook) throws(UpsurgeError) {
     let sheet = try book.sheet(book.archives.sheet)
-    let path = ArchivePath(archive: book.path, member: sheet.name).text
-    self.init(kind: .zip, members: [Source(file: path)], leftOut: [])
+    self.init(kind: .zip, members: [book.source(sheet)], leftOut: [])
     if book.archives.sheet == nil, let (count, another) = try book.others(than: sheet) {
       workbookRemark =
         "\(SourceName.shown(book.path)): of \(count) sheets the first is read, \(sheet.name.escapedForTerminal); "
@@ -173,9 +172,6 @@ extension UnpackedArchive {
 extension Workbook {
   /// The sheets that a path within the workbook names: one by its name or number, or those that match a pattern.
   fileprivate func sources(_ member: String) throws(UpsurgeError) -> [Source] {
-    func source(_ sheet: Sheet) -> Source {
-      Source(file: ArchivePath(archive: path, member: sheet.name).text)
-    }
     if member.contains(where: { "*?[".contains($0) }) {
       let matching = try sheets(matching: member)
       if !matching.isEmpty { return matching.map(source) }

@@ -19,18 +19,29 @@ public enum Packing {
   /// - Parameters:
   ///   - input: its standard input.
   ///   - arguments: `sys.argv[1:]`.
+  ///   - interpreter: another one than that of the system.
   /// - Returns: its standard output.
   @discardableResult
   public static func python(
     _ program: String, _ arguments: [String] = [], in folder: String = NSTemporaryDirectory(),
-    input: [UInt8] = []
+    input: [UInt8] = [], interpreter: String = "python3"
+  ) throws -> [UInt8] {
+    try run([interpreter, "-c", program] + arguments, in: folder, input: input)
+  }
+
+  /// Runs a program.
+  /// - Parameter words: its name, and its arguments.
+  /// - Returns: its standard output.
+  @discardableResult
+  public static func run(
+    _ words: [String], in folder: String = NSTemporaryDirectory(), input: [UInt8] = []
   ) throws -> [UInt8] {
     let scratch = Scratch()
     let (input, output) = (scratch.write(input, to: "input"), scratch.write([], to: "output"))
     let talk = scratch.write([], to: "talk")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", program] + arguments
+    process.arguments = words
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
     process.standardInput = FileHandle(forReadingAtPath: input)
     process.standardOutput = FileHandle(forWritingAtPath: output)

@@ -23,8 +23,10 @@ public enum SheetFiles {
   /// - Parameters:
   ///   - strings: what stands in each `<si>`.
   ///   - formats: of the styles of cells from 1 on: numbers that every program knows, or codes.
+  ///   - changed: texts of parts that are to be others; nil leaves a part out.
   public static func xlsx(
-    _ sheets: [Sheet], strings: [String] = [], formats: [String] = [], is1904: Bool = false, prolog: String = ""
+    _ sheets: [Sheet], strings: [String] = [], formats: [String] = [], is1904: Bool = false, prolog: String = "",
+    changed: [String: String?] = [:]
   ) throws -> [UInt8] {
     let space = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\""
     let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -50,7 +52,9 @@ public enum SheetFiles {
       ),
       (
         "xl/workbook.xml",
-        "<workbook \(space) xmlns:r=\"\(office)\"><workbookPr\(is1904 ? " date1904=\"1\"" : "")/><sheets>\(list)</sheets></workbook>"
+        "<workbook \(space) xmlns:r=\"\(office)\"><workbookPr\(is1904 ? " date1904=\"1\"" : "")/><sheets>\(list)</sheets>"
+          // Excel writes it since 2013.
+          + "<extLst><ext><x15:workbookPr xmlns:x15=\"urn:x15\" chartTrackingRefBase=\"1\"/></ext></extLst></workbook>"
       ),
       (
         "xl/_rels/workbook.xml.rels",
@@ -68,21 +72,44 @@ public enum SheetFiles {
             + "\(sheet.rest)</worksheet>"
         ))
     }
+    return try archive(members, changed)
+  }
+
+  private static func archive(
+    _ members: [(name: String, text: String)], _ changed: [String: String?]
+  ) throws -> [UInt8] {
+    var members = members
+    for (name, text) in changed.sorted(by: { $0.key < $1.key }) {
+      members.removeAll { $0.name == name }
+      if let text { members.append((name, text)) }
+    }
     return try Packing.archive(.zip, members.map { ($0.name, Array($0.text.utf8)) })
   }
 
+  /// An archive in which the checksum of a member is another one.
+  public static func withWrongChecksum(of name: String, in bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    // The header before the member, and its entry in the directory.
+    for (signature, name0, checksum) in [([0x50, 0x4B, 3, 4], 30, 14), ([0x50, 0x4B, 1, 2], 46, 16)] as [([UInt8], Int, Int)] {
+      for at in bytes.indices.dropLast(name0 + name.utf8.count) {
+        if bytes[at...].starts(with: signature), bytes[(at + name0)...].starts(with: name.utf8) { bytes[at + checksum] ^= 0xFF }
+      }
+    }
+    return bytes
+  }
+
   /// - Parameter tables: what stands in `<office:spreadsheet>`.
-  public static func ods(_ tables: String, styles: String = "") throws -> [UInt8] {
+  /// - Parameter changed: texts of parts that are to be others; nil leaves a part out.
+  public static func ods(_ tables: String, styles: String = "", changed: [String: String?] = [:]) throws -> [UInt8] {
     let names = ["office", "table", "text", "style", "draw", "calcext"].map { " xmlns:\($0)=\"urn:\($0)\"" }.joined()
     let content =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?><office:document-content\(names)><office:automatic-styles>\(styles)</office:automatic-styles>"
       + "<office:body><office:spreadsheet>\(tables)</office:spreadsheet></office:body></office:document-content>"
-    return try Packing.archive(
-      .zip,
+    return try archive(
       [
-        ("mimetype", Array("application/vnd.oasis.opendocument.spreadsheet".utf8)), ("content.xml", Array(content.utf8)),
-        ("META-INF/manifest.xml", Array("<manifest/>".utf8)),
-      ])
+        ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", content),
+        ("META-INF/manifest.xml", "<manifest/>"),
+      ], changed)
   }
 
   /// A workbook of one sheet, `Data`. A value that is a number in letters is stored as one; nil is no cell.

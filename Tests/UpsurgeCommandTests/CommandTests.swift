@@ -37,7 +37,7 @@ struct CommandTests {
     #expect(
       Set(ledger.keys) == [
         "read", "inserted", "updated", "unchanged", "stale", "ignored", "deleted", "rejected",
-        "quarantined", "swept",
+        "quarantined", "swept", "filtered",
       ])
     #expect(ledger["inserted"] == 1)
     #expect(summary["bytes_read"] as? Int == 8)

@@ -21,25 +21,28 @@ enum { UPSURGE_EXPAT_ERROR, UPSURGE_EXPAT_OK, UPSURGE_EXPAT_SUSPENDED };
 
 struct upsurge_expat;
 
-/* Who is told what is read, each time with the context. Names and texts are UTF-8, and stay where they are until it returns. */
+/* What is to happen after a callback: more is read; reading waits until it is resumed; nothing more is wanted. */
+enum { UPSURGE_EXPAT_GO_ON, UPSURGE_EXPAT_WAIT, UPSURGE_EXPAT_END };
+
+/* Who is told what is read, each time with the context, and says what is to happen. Names and texts are UTF-8, and stay where they
+ * are until it returns. */
 typedef struct {
   /* Names and values of attributes come in turn, and NULL after them. */
-  void (*start)(void *context, const char *name, const char **attributes);
-  void (*end)(void *context, const char *name);
-  void (*text)(void *context, const char *bytes, int count);
+  int32_t (*start)(void *context, const char *name, const char **attributes);
+  int32_t (*end)(void *context, const char *name);
+  int32_t (*text)(void *context, const char *bytes, int32_t count);
 } upsurge_expat_callbacks;
 
 /* A parser; NULL without memory. */
 struct upsurge_expat *upsurge_expat_new(void *context, upsurge_expat_callbacks callbacks);
 void upsurge_expat_free(struct upsurge_expat *parser);
 
-/* Reads more, also where it was asked to stop after a callback: then it must be resumed before it is fed again. */
+/* Reads more. One that waits must be resumed before it is fed again. */
 int upsurge_expat_feed(struct upsurge_expat *parser, const char *bytes, int count, int is_final);
 int upsurge_expat_resume(struct upsurge_expat *parser);
-/* Called in a callback: stops after it, until it is resumed; or for good. */
-void upsurge_expat_suspend(struct upsurge_expat *parser);
-void upsurge_expat_stop(struct upsurge_expat *parser);
 
+/* Whether a callback wants nothing more. */
+int upsurge_expat_has_ended(struct upsurge_expat *parser);
 /* Whether a document type was met, which is not read. */
 int upsurge_expat_has_type(struct upsurge_expat *parser);
 /* Whether it needs more memory than any sheet does: too many names, elements in elements, or a tag of many attributes. */

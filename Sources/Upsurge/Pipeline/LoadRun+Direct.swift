@@ -50,9 +50,8 @@ extension LoadRun {
     }
     guard let (table, layout, startedAt) = try prepare(image, for: input) else { return nil }
     announce(table, isJSON: input.beginning.source.isJSON)
-    announceNumbers(of: input.beginning.source, table.columns)
     warnOfRoom(input.beginning.source, sources: input.remainingSources)
-    announce(input.beginning)
+    announce(input.beginning, table.columns)
     let prepareSeconds = watch.seconds
     image.grace = GracePeriod { [control] in control.cancellationSignal != nil }
     let reader = try Reader(input, of: self, into: table)

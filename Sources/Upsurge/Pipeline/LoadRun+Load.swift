@@ -97,8 +97,7 @@ extension LoadRun {
         try store.takeBack()
         return .startOver(.inputChanged(beginning.startAnew(insteadOf: run, in: input.names)))
       }
-      announce(beginning)
-      if beginning.resumption == nil { announceNumbers(of: beginning.source, table.columns) }
+      announce(beginning, table.columns)
     }
     let transfer = try store.begin(table, for: input, from: beginning, storeContext)
     let writing = Writing(transfer, into: table, of: self, isResumed: beginning.resumption != nil)

@@ -2,10 +2,11 @@
 extension LoadRun {
   /// Says where options of numbers have read nothing, and where they may have made other numbers than are meant.
   /// - Parameters:
-  ///   - source: the first one.
+  ///   - beginning: nothing is said where it resumes.
   ///   - columns: those of the run.
-  func announceNumbers(of source: PreparedSource, _ columns: ColumnRegistry) {
-    let values = job.options.input.values
+  func announceNumbers(of beginning: Beginning, _ columns: ColumnRegistry) {
+    if beginning.resumption != nil { return }
+    let (source, values) = (beginning.source, job.options.input.values)
     if !values.readsNumbers || source.declared != nil { return }
     let options = job.options.shapesRecords ? job.options.withFieldsAlone : job.options
     // What is wrong with the input is told when it is read.

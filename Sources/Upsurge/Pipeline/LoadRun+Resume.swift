@@ -80,7 +80,8 @@ extension LoadRun {
   }
 
   /// Says where a run goes on, or that it could not.
-  func announce(_ beginning: Beginning) {
+  func announce(_ beginning: Beginning, _ columns: ColumnRegistry) {
+    announceNumbers(of: beginning, columns)
     if let run = beginning.resumption {
       let count = run.progress.ledger.read
       let place = run.position.position.record == nil ? "" : ", the last one at \(run.position.position)"

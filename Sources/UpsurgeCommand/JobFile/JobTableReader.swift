@@ -108,11 +108,17 @@ struct JobTableReader {
   /// - Throws: `usage` at the first setting that is wrong whatever the others are.
   private func checkAlone(_ parts: [Part]) throws(UpsurgeError) {
     for part in parts {
-      let company = Self.company[part.setting.option.path].map { [$0] } ?? []
+      let company = Self.company[part.setting.option.path].map { [$0] } ?? self.company(of: part, in: parts)
       if case .failure(let refusal) = build([part], company: company) {
         throw told(refusal, of: part.setting)
       }
     }
+  }
+
+  /// What groups digits is right or wrong only beside what stands before a fraction.
+  private func company(of part: Part, in parts: [Part]) -> [String] {
+    guard part.setting.option.path == "thousands" else { return [] }
+    return parts.first { $0.setting.option.path == "decimal" }?.words ?? []
   }
 
   private func told(_ refusal: Refusal, of setting: JobSetting) -> UpsurgeError {

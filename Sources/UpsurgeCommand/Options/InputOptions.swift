@@ -17,8 +17,6 @@ struct InputOptions: ParsableArguments {
 
   @Option(.headerLines) var headerLines: Int?
 
-  @Option(.names) var nameList: String?
-
   @OptionGroup var layout: LayoutOptions
 
   @Option(.dialect) var preset: DialectPreset?
@@ -131,7 +129,6 @@ struct InputOptions: ParsableArguments {
       guard skipLines >= 0 else { throw ValidationError("--skip-lines takes 0 or more") }
       csv.skippedLineCount = skipLines
     }
-    if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
     try layout.apply(to: &csv)
     csv.nullSpellings += nulls.filter { $0.column == nil }.map { Array($0.text.utf8) }
     csv.quotedEmpty = quotedEmpty

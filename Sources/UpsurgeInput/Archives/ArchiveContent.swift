@@ -106,7 +106,29 @@ extension Source {
   /// How many bytes are read of it: the size of a regular file, or of a member of an archive that was listed; nil for anything else.
   package var readByteCount: UInt64? {
     guard let path = filePath, let place = ArchivePath(path) else { return byteCount }
-    return ArchiveListing.known(of: place.archive)?.named(place.member).first?.byteCount
+    return SheetSizes.known(place)
+      ?? ArchiveListing.known(of: place.archive)?.named(place.member).first?.byteCount
+  }
+}
+
+/// How many bytes stand for sheets of workbooks, of the last ones that were named.
+enum SheetSizes {
+  private static let known = Guarded<[(stamp: ArchiveFile.Stamp, place: ArchivePath, byteCount: UInt64)]>([])
+  private static let limit = 1000
+
+  static func note(_ place: ArchivePath, _ byteCount: UInt64) {
+    guard let stamp = ArchiveFile.Stamp(path: place.archive) else { return }
+    known.withLock { known in
+      known.removeAll { $0.place == place }
+      known.append((stamp, place, byteCount))
+      if known.count > limit { known.removeFirst() }
+    }
+  }
+
+  /// nil where nobody named it, and where the file has changed since.
+  static func known(_ place: ArchivePath) -> UInt64? {
+    guard let stamp = ArchiveFile.Stamp(path: place.archive) else { return nil }
+    return known.withLock { $0.last { $0.place == place && $0.stamp == stamp }?.byteCount }
   }
 }
 

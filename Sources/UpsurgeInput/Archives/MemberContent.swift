@@ -4,9 +4,11 @@ import UpsurgeRecords
 protocol MemberContent: AnyObject {
   /// How the file was when it was opened.
   var stamp: ArchiveFile.Stamp { get }
-  /// How many bytes there will be, where that is known.
+  /// How many bytes of the file stand for it, decompressed, where that is known.
   var byteCount: UInt64? { get }
-  /// Bytes that were read.
+  /// How many of those were read.
+  var readByteCount: UInt64 { get }
+  /// Bytes that it gave: the same, where they are given as they stand in the file.
   var offset: UInt64 { get }
   /// Ends reading, when it is asked to.
   var cancellation: ReadCancellation? { get set }
@@ -24,6 +26,8 @@ protocol MemberContent: AnyObject {
 }
 
 extension MemberContent {
+  var readByteCount: UInt64 { offset }
+
   /// Goes to a byte, by reading all before it.
   /// - Throws: `badInput` where it ends before.
   func seek(to byte: UInt64, name: String) throws(UpsurgeError) {

@@ -1,7 +1,7 @@
 import UpsurgeRecords
 
 /// The relations of a part to others: `rId1` is `worksheets/sheet1.xml`.
-final class ExcelRelations: XMLVisitor {
+struct ExcelRelations: XMLVisitor {
   struct Relation {
     var type: String
     /// The name of the other part in the archive.
@@ -23,14 +23,15 @@ final class ExcelRelations: XMLVisitor {
     order.compactMap { relations[$0] }.filter { $0.type.hasSuffix(suffix) }.map(\.target)
   }
 
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     guard name == "Relationship", let id = attributes.text("Id"), let target = attributes.text("Target"),
       attributes.text("TargetMode") != "External"
     else { return .goOn }
-    failure = room.take(id.utf8.count + target.utf8.count)
+    let type = attributes.text("Type") ?? ""
+    failure = room.take(id.utf8.count + target.utf8.count + type.utf8.count)
     if failure != nil { return .stop }
     if relations[id] == nil { order.append(id) }
-    relations[id] = Relation(type: attributes.text("Type") ?? "", target: place(of: target))
+    relations[id] = Relation(type: type, target: place(of: target))
     return .goOn
   }
 
@@ -47,9 +48,6 @@ final class ExcelRelations: XMLVisitor {
     }
     return parts.joined(separator: "/")
   }
-
-  func end(_ name: XMLName) -> XMLStep { .goOn }
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }
 
 /// What lists of a workbook may take in memory.
@@ -71,7 +69,7 @@ struct PartRoom {
 }
 
 /// What a workbook says of its sheets.
-final class ExcelBook: XMLVisitor {
+struct ExcelBook: XMLVisitor {
   private(set) var failure: UpsurgeError?
   private(set) var sheets: [(name: String, id: String, isHidden: Bool)] = []
   private(set) var is1904 = false
@@ -80,7 +78,7 @@ final class ExcelBook: XMLVisitor {
 
   init(room: PartRoom) { self.room = room }
 
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     switch name {
     case "workbook": isBook = true
     // Extensions of later years have an element of this name that says nothing of days.
@@ -95,13 +93,10 @@ final class ExcelBook: XMLVisitor {
     }
     return .goOn
   }
-
-  func end(_ name: XMLName) -> XMLStep { .goOn }
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }
 
 /// The formats of cells, by the number of their style.
-final class ExcelStyles: XMLVisitor {
+struct ExcelStyles: XMLVisitor {
   private(set) var failure: UpsurgeError?
   private(set) var formats: [CellFormat] = []
   private let name: String
@@ -116,7 +111,7 @@ final class ExcelStyles: XMLVisitor {
 
   init(name: String) { self.name = name }
 
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     if isDone { return .goOn }
     switch name {
     case "numFmt":
@@ -135,10 +130,8 @@ final class ExcelStyles: XMLVisitor {
     return .stop
   }
 
-  func end(_ name: XMLName) -> XMLStep {
+  mutating func end(_ name: XMLName) -> XMLStep {
     if name == "cellXfs" { isDone = true }
     return .goOn
   }
-
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }

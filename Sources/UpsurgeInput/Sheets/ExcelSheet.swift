@@ -3,12 +3,13 @@ import UpsurgeRecords
 /// Reads a sheet as Excel writes it (ECMA-376, part 1, 18.3.1).
 ///
 ///     <row r="2"><c r="A2" t="s"><v>0</v></c><c r="C2" s="1"><v>45292</v></c></row>
-final class ExcelSheet: SheetVisitor {
+struct ExcelSheet: SheetVisitor {
   /// What the value of a cell is.
   private enum Kind {
     case number, shared, inline, formulaText, truth, fault, moment
   }
 
+  var lines: SheetLines
   private let texts: WorkbookTexts
   private let is1904: Bool
 
@@ -26,14 +27,13 @@ final class ExcelSheet: SheetVisitor {
   /// What the cell has.
   private var (hasFormula, hasValue, hasInline) = (false, false, false)
 
-  init(name: String, texts: WorkbookTexts, is1904: Bool, byteLimit: Int) {
-    (self.texts, self.is1904) = (texts, is1904)
-    super.init(name: name, byteLimit: byteLimit)
+  init(_ lines: SheetLines, _ texts: WorkbookTexts, is1904: Bool) {
+    (self.lines, self.texts, self.is1904) = (lines, texts, is1904)
   }
 
   // MARK: - Elements
 
-  override func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     if !isInData { return startOutside(name, attributes) }
     switch name {
     case "c": return startCell(attributes)
@@ -48,35 +48,35 @@ final class ExcelSheet: SheetVisitor {
     return .goOn
   }
 
-  private func startOutside(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  private mutating func startOutside(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     switch name {
     case "sheetData": isInData = true
     case "mergeCell":
       let row = attributes.value("ref").flatMap { CellPlace($0) }?.row
-      notes.count(.mergedCells, row: row ?? 1)
+      lines.notes.count(.mergedCells, row: row ?? 1)
     default: break
     }
     return .goOn
   }
 
-  private func startRow(_ attributes: XMLAttributes) -> XMLStep {
-    var number = rows.rowNumber + 1
+  private mutating func startRow(_ attributes: XMLAttributes) -> XMLStep {
+    var number = lines.text.rowNumber + 1
     isNumbered = false
     if let text = attributes.value("r") {
       guard let given = XMLAttributes.number(text) else {
-        return fail("a row has the number \(Self.shown(text))")
+        return lines.fail("a row has the number \(Self.shown(text))")
       }
       (number, isNumbered) = (given, true)
     }
-    guard number > rows.rowNumber, number <= SheetText.rowLimit else {
-      return fail("its rows are not in their order, or there are more than \(SheetText.rowLimit)")
+    guard number > lines.text.rowNumber, number <= SheetText.rowLimit else {
+      return lines.fail("its rows are not in their order, or there are more than \(SheetText.rowLimit)")
     }
-    rows.beginRow(after: number - rows.rowNumber)
+    lines.text.beginRow(after: number - lines.text.rowNumber)
     (isInRow, column) = (true, -1)
     return .goOn
   }
 
-  private func startCell(_ attributes: XMLAttributes) -> XMLStep {
+  private mutating func startCell(_ attributes: XMLAttributes) -> XMLStep {
     var place: UnsafePointer<CChar>?
     var type: UnsafePointer<CChar>?
     style = 0
@@ -89,7 +89,7 @@ final class ExcelSheet: SheetVisitor {
       default: break
       }
     }
-    if let problem = take(place) { return fail(problem) }
+    if let problem = take(place) { return lines.fail(problem) }
     kind = .number
     if let type {
       switch XMLName(type) {
@@ -109,19 +109,20 @@ final class ExcelSheet: SheetVisitor {
 
   /// Goes to the place of a cell: the next one, where it says none.
   /// - Returns: what is wrong with it.
-  private func take(_ text: UnsafePointer<CChar>?) -> Wording? {
+  private mutating func take(_ text: UnsafePointer<CChar>?) -> Wording? {
     if !isInRow { return "a cell stands outside of the rows" }
     var next = column + 1
     if let text {
       guard let place = CellPlace(text) else {
         return "a cell stands at \(Self.shown(text)), which is no place"
       }
-      if place.row != rows.rowNumber {
+      if place.row != lines.text.rowNumber {
         // Where the row does not say which it is, its first cell does.
-        guard !isNumbered, column < 0, place.row > rows.rowNumber, place.row <= SheetText.rowLimit else {
+        guard !isNumbered, column < 0, place.row > lines.text.rowNumber, place.row <= SheetText.rowLimit
+        else {
           return "the cell \(Self.shown(text)) stands in it"
         }
-        rows.beginRow(after: place.row - rows.rowNumber)
+        lines.text.beginRow(after: place.row - lines.text.rowNumber)
       }
       next = place.column
     }
@@ -132,25 +133,24 @@ final class ExcelSheet: SheetVisitor {
     return nil
   }
 
-  override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+  mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) -> XMLStep {
     if isInValue {
       value += bytes
-      _ = fits(value.count)
-    } else if isInline {
-      runs.text(bytes)
-      _ = fits(runs.byteCount)
+      return lines.bounded(value.count)
     }
+    if !isInline { return .goOn }
+    runs.text(bytes)
+    return lines.bounded(runs.byteCount)
   }
 
-  override func end(_ name: XMLName) -> XMLStep {
-    if failure != nil { return .stop }
+  mutating func end(_ name: XMLName) -> XMLStep {
     if !isInData { return .goOn }
     switch name {
     case "v": isInValue = false
     case "c": return endCell()
     case "row":
       isInRow = false
-      return endRow()
+      return lines.endRow()
     case "is": isInline = false
     case "sheetData": isInData = false
     default: if isInline { runs.end(name) }
@@ -160,13 +160,13 @@ final class ExcelSheet: SheetVisitor {
 
   // MARK: - Values
 
-  private func endCell() -> XMLStep {
+  private mutating func endCell() -> XMLStep {
     // A text that was computed may be empty; a number may not.
-    if hasFormula, kind == .formulaText ? !hasValue : value.isEmpty {
-      notes.count(.formulaWithoutValue, row: rows.rowNumber)
+    if hasFormula && !hasInline, kind == .formulaText ? !hasValue : value.isEmpty {
+      lines.note(.formulaWithoutValue)
     }
     switch kind {
-    case .fault: notes.count(.errorCell, row: rows.rowNumber)
+    case .fault: lines.note(.errorCell)
     case _ where hasInline && (kind == .inline || !hasValue): write(runs.finish())
     case .inline, .formulaText: write(TextRuns.decoded(value))
     case .number:
@@ -182,32 +182,34 @@ final class ExcelSheet: SheetVisitor {
       write(value)
     case .moment:
       trim()
-      write(CellDate.moment(value, hasTime: format != .day))
+      write(CellDate.moment(value, hasTime: format() != .day))
     }
-    return failure == nil && fits() ? .goOn : .stop
+    return lines.bounded()
   }
 
-  private func write(_ text: [UInt8]) {
-    if !text.isEmpty { rows.write(text, column: column) }
+  private mutating func write(_ text: [UInt8]) {
+    if !text.isEmpty { lines.text.write(text, column: column) }
   }
 
   /// Takes blanks off both ends of the value: they are of the XML.
-  private func trim() {
+  private mutating func trim() {
     while let last = value.last, last <= 0x20 { value.removeLast() }
     if let first = value.first, first <= 0x20 { value.removeFirst(value.prefix { $0 <= 0x20 }.count) }
   }
 
   /// The format of the cell; none where the workbook has no styles.
-  private var format: CellFormat {
+  private mutating func format() -> CellFormat {
     if style < texts.formats.count { return texts.formats[style] }
-    if !texts.formats.isEmpty { _ = fail("a cell has style \(style), and there are \(texts.formats.count)") }
+    if !texts.formats.isEmpty {
+      _ = lines.fail("a cell has style \(style), and there are \(texts.formats.count)")
+    }
     return []
   }
 
   /// A number as it is stored, or the day and time that it is by its format.
-  private func writeNumber() {
+  private mutating func writeNumber() {
     if value.isEmpty { return }
-    let format = format
+    let format = format()
     if !format.isEmpty, let number = Double(String(decoding: value, as: UTF8.self)),
       let text = CellDate.text(number, format, is1904: is1904)
     {
@@ -217,14 +219,11 @@ final class ExcelSheet: SheetVisitor {
     }
   }
 
-  private func readShared() {
+  private mutating func readShared() {
     if value.isEmpty { return }
-    guard value.count < 12, let index = Int(String(decoding: value, as: UTF8.self)), index >= 0,
-      index < texts.count
-    else {
-      _ = fail(
-        "a cell names text \(String(decoding: value.prefix(20), as: UTF8.self).escapedForTerminal), and there are \(texts.count)"
-      )
+    guard let index = number(value), index < texts.count else {
+      let shown = String(decoding: value.prefix(20), as: UTF8.self).escapedForTerminal
+      _ = lines.fail("a cell names text \(shown), and there are \(texts.count)")
       return
     }
     value.removeAll(keepingCapacity: true)
@@ -232,8 +231,18 @@ final class ExcelSheet: SheetVisitor {
       try texts.texts.withLock { (texts) throws(UpsurgeError) in try texts.read(index, into: &value) }
       write(value)
     } catch {
-      failure = error
+      lines.failure = error
     }
+  }
+
+  /// A number in digits; nil for anything else, and for more than there can be texts.
+  private func number(_ digits: [UInt8]) -> Int? {
+    var number = 0
+    for byte in digits {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), number < 1 << 40 else { return nil }
+      number = number * 10 + Int(byte - UInt8(ascii: "0"))
+    }
+    return number
   }
 
   /// An attribute in a message.

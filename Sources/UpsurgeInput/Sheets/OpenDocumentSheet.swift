@@ -4,7 +4,8 @@ import UpsurgeRecords
 ///
 ///     <table:table-row table:number-rows-repeated="3">
 ///       <table:table-cell office:value-type="float" office:value="1.5"><text:p>1,5</text:p></table:table-cell>
-final class OpenDocumentSheet: SheetVisitor {
+struct OpenDocumentSheet: SheetVisitor {
+  var lines: SheetLines
   /// The place of the sheet among the tables, from 1.
   private let number: Int
   private var tableNumber = 0
@@ -24,12 +25,9 @@ final class OpenDocumentSheet: SheetVisitor {
   private var depth = -1
   private var paragraphs = SheetParagraphs()
 
-  init(name: String, sheet: Workbook.Sheet, byteLimit: Int) {
-    number = sheet.number
-    super.init(name: name, byteLimit: byteLimit)
-  }
+  init(_ lines: SheetLines, _ sheet: Workbook.Sheet) { (self.lines, number) = (lines, sheet.number) }
 
-  override func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     guard isInTable else {
       if name == "table" { startTable(attributes) }
       return .goOn
@@ -39,13 +37,13 @@ final class OpenDocumentSheet: SheetVisitor {
     if depth >= 0 {
       depth += 1
       paragraphs.start(name, attributes, depth: depth)
-      return fits(paragraphs.bytes.count) ? .goOn : .stop
+      return lines.bounded(paragraphs.bytes.count)
     }
     switch name {
     case "table-row":
       // What no sheet has stays within what can be counted.
       rowCount = min(max(attributes.number("number-rows-repeated") ?? 1, 1), SheetText.rowLimit + 1)
-      rows.beginRow()
+      lines.text.beginRow()
       column = 0
     // What lies below a merged cell may have a value of its own, as in other programs' sheets.
     case "table-cell", "covered-table-cell": startCell(attributes)
@@ -54,14 +52,14 @@ final class OpenDocumentSheet: SheetVisitor {
     return .goOn
   }
 
-  private func startTable(_ attributes: XMLAttributes) {
+  private mutating func startTable(_ attributes: XMLAttributes) {
     tableDepth += 1
     guard tableDepth == 1, attributes.value("name") != nil else { return }
     tableNumber += 1
     isInTable = tableNumber == number
   }
 
-  private func startCell(_ attributes: XMLAttributes) {
+  private mutating func startCell(_ attributes: XMLAttributes) {
     depth = 0
     paragraphs.begin()
     cellCount = min(max(attributes.number("number-columns-repeated") ?? 1, 1), SheetText.columnLimit + 1)
@@ -69,31 +67,30 @@ final class OpenDocumentSheet: SheetVisitor {
     let isMerged =
       attributes.number("number-columns-spanned") ?? 1 > 1
       || attributes.number("number-rows-spanned") ?? 1 > 1
-    if isMerged { notes.count(.mergedCells, row: rows.rowNumber) }
+    if isMerged { lines.note(.mergedCells) }
     isFault = attributes.exactly("calcext:value-type").map { XMLName.equals($0, "error") } ?? false
     value = nil
     guard let type = attributes.exactly("office:value-type") ?? attributes.value("value-type") else { return }
     switch XMLName(type) {
     case "float", "percentage", "currency":
-      value = (attributes.exactly("office:value") ?? attributes.value("value")).map(Self.bytes)
-    case "date": value = attributes.value("date-value").map(Self.bytes)
+      value = (attributes.exactly("office:value") ?? attributes.value("value")).map(XMLAttributes.bytes)
+    case "date": value = attributes.value("date-value").map(XMLAttributes.bytes)
     case "time":
-      value = attributes.value("time-value").map(Self.bytes)
+      value = attributes.value("time-value").map(XMLAttributes.bytes)
       if let text = value { value = CellDate.time(duration: text) ?? text }
     case "boolean": value = [attributes.isTrue("boolean-value") ? UInt8(ascii: "1") : UInt8(ascii: "0")]
-    case "string": value = attributes.value("string-value").map(Self.bytes)
+    case "string": value = attributes.value("string-value").map(XMLAttributes.bytes)
     default: break
     }
   }
 
-  override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if depth <= 0 || nestedDepth > 0 { return }
+  mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) -> XMLStep {
+    if depth <= 0 || nestedDepth > 0 { return .goOn }
     paragraphs.text(bytes)
-    _ = fits(paragraphs.bytes.count)
+    return lines.bounded(paragraphs.bytes.count)
   }
 
-  override func end(_ name: XMLName) -> XMLStep {
-    if failure != nil { return .stop }
+  mutating func end(_ name: XMLName) -> XMLStep {
     guard isInTable else {
       if name == "table" { tableDepth -= 1 }
       return .goOn
@@ -114,27 +111,27 @@ final class OpenDocumentSheet: SheetVisitor {
       return endCell()
     }
     guard name == "table-row" else { return .goOn }
-    guard rows.isRowEmpty || rows.rowNumber + rowCount - 1 <= SheetText.rowLimit else {
-      return fail("there are more than \(SheetText.rowLimit) rows")
+    guard lines.text.isRowEmpty || lines.text.rowNumber + rowCount - 1 <= SheetText.rowLimit else {
+      return lines.fail("there are more than \(SheetText.rowLimit) rows")
     }
-    return endRow(count: rowCount)
+    return lines.endRow(count: rowCount)
   }
 
-  private func endCell() -> XMLStep {
+  private mutating func endCell() -> XMLStep {
     defer { column += cellCount }
     let text = value ?? paragraphs.bytes
     if isFault || isOldFault {
-      notes.count(.errorCell, row: rows.rowNumber)
+      lines.note(.errorCell)
       return .goOn
     }
     // A formula whose text is empty stands there as one that was never computed.
     if text.isEmpty { return .goOn }
     guard column + cellCount <= SheetText.columnLimit else {
-      return fail("there are more than \(SheetText.columnLimit) cells in a row")
+      return lines.fail("there are more than \(SheetText.columnLimit) cells in a row")
     }
     for offset in 0..<cellCount {
-      rows.write(text, column: column + offset)
-      guard fits(text.count) else { return .stop }
+      lines.text.write(text, column: column + offset)
+      if lines.bounded(text.count) == .stop { return .stop }
     }
     return .goOn
   }

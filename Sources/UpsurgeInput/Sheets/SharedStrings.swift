@@ -1,7 +1,7 @@
 import UpsurgeRecords
 
 /// Reads the texts that cells name by their number.
-final class SharedStrings: XMLVisitor {
+struct SharedStrings: XMLVisitor {
   private(set) var failure: UpsurgeError?
   private var texts: SharedTexts
   private let name: String
@@ -14,18 +14,17 @@ final class SharedStrings: XMLVisitor {
   }
 
   /// The texts, once all of them were read.
-  func finish() throws(UpsurgeError) -> SharedTexts {
+  mutating func finish() throws(UpsurgeError) -> SharedTexts {
     try texts.end()
     return texts
   }
 
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     if name == "si" { runs.begin() } else { runs.start(name, attributes) }
     return .goOn
   }
 
-  func end(_ name: XMLName) -> XMLStep {
-    if failure != nil { return .stop }
+  mutating func end(_ name: XMLName) -> XMLStep {
     guard name == "si" else {
       runs.end(name)
       return .goOn
@@ -39,10 +38,10 @@ final class SharedStrings: XMLVisitor {
     }
   }
 
-  func text(_ text: UnsafeBufferPointer<UInt8>) {
+  mutating func text(_ text: UnsafeBufferPointer<UInt8>) -> XMLStep {
     runs.text(text)
-    if runs.byteCount > WorkbookFault.Share.row.limit(byteLimit) {
-      failure = WorkbookFault.tooLarge(name, "the letters of a shared text", .row, byteLimit: byteLimit)
-    }
+    if runs.byteCount <= WorkbookFault.Share.row.limit(byteLimit) { return .goOn }
+    failure = WorkbookFault.tooLarge(name, "the letters of a shared text", .row, byteLimit: byteLimit)
+    return .stop
   }
 }

@@ -96,7 +96,7 @@ struct SharedTexts: @unchecked Sendable {
   private func length(_ at: inout Int) throws(UpsurgeError) -> Int {
     var (length, shift) = (0, 0)
     while true {
-      let byte = if let file { try file.byte(at) } else { bytes[at] }
+      let byte = if let file { try file.bytes(from: at)[0] } else { bytes[at] }
       at += 1
       length |= Int(byte & 0x7F) << shift
       if byte < 0x80 { return length }
@@ -137,27 +137,26 @@ private final class TextFile {
     }
   }
 
-  func byte(_ at: Int) throws(UpsurgeError) -> UInt8 {
-    memory[try start(of: at / Self.pageByteCount) + at % Self.pageByteCount]
-  }
-
   func copy(_ range: Range<Int>, into text: inout [UInt8]) throws(UpsurgeError) {
     var at = range.lowerBound
     while at < range.upperBound {
-      let offset = at % Self.pageByteCount
-      let count = min(range.upperBound - at, Self.pageByteCount - offset)
-      let start = try start(of: at / Self.pageByteCount) + offset
-      text += UnsafeRawBufferPointer(rebasing: memory[start..<start + count])
-      at += count
+      let part = try bytes(from: at).prefix(range.upperBound - at)
+      text += UnsafeRawBufferPointer(rebasing: part)
+      at += part.count
     }
   }
 
-  /// Where a page is in memory.
-  private func start(of page: Int) throws(UpsurgeError) -> Int {
-    let slot = page % pages.count
-    let start = slot * Self.pageByteCount
-    if pages[slot] == page { return start }
-    pages[slot] = -1
+  /// The bytes from a place on, as far as its page goes. Valid until others are asked for.
+  func bytes(from at: Int) throws(UpsurgeError) -> UnsafeRawBufferPointer {
+    let page = at / Self.pageByteCount
+    let start = (page % pages.count) * Self.pageByteCount
+    if pages[page % pages.count] != page { try read(page, at: start) }
+    return UnsafeRawBufferPointer(
+      rebasing: memory[start + at % Self.pageByteCount..<start + Self.pageByteCount])
+  }
+
+  private func read(_ page: Int, at start: Int) throws(UpsurgeError) {
+    pages[page % pages.count] = -1
     let offset = page * Self.pageByteCount
     let end = min(Self.pageByteCount, byteCount - offset)
     var count = 0
@@ -165,7 +164,6 @@ private final class TextFile {
       let rest = UnsafeMutableRawBufferPointer(rebasing: memory[start + count..<start + end])
       count += try spool.read(into: rest, at: UInt64(offset + count), name: name)
     }
-    pages[slot] = page
-    return start
+    pages[page % pages.count] = page
   }
 }

@@ -12,8 +12,7 @@ final class SheetContent: MemberContent {
   private let ratioLimit: RatioLimit?
   private let memory: UnsafeMutableRawBufferPointer
 
-  private var visitor: SheetVisitor
-  private var reader: XMLReader
+  private var reader: any SheetReader
   private var content: ArchiveContent
   private var isSuspended = false
   /// Whether the last bytes of the sheet were fed.
@@ -22,9 +21,11 @@ final class SheetContent: MemberContent {
   private(set) var offset: UInt64 = 0
   var cancellation: ReadCancellation? { didSet { content.cancellation = cancellation } }
 
-  var byteCount: UInt64? { nil }
+  /// The XML of the sheet.
+  var byteCount: UInt64? { content.byteCount }
+  private(set) var readByteCount: UInt64 = 0
   /// What is to be said of the sheet as far as it was read.
-  var notes: SheetNotes { visitor.notes }
+  var notes: SheetNotes { reader.notes }
 
   /// - Parameter path: the workbook, and the name of the sheet or its number.
   /// - Throws: `unreadableInput` where there is no such sheet, or a library is missing; `badInput`.
@@ -45,8 +46,7 @@ final class SheetContent: MemberContent {
     (self.book, self.part, self.stamp, self.cancellation) = (book, part, stamp, cancellation)
     texts = try book.texts()
     ratioLimit = archives.maximumRatio.map { RatioLimit(ratio: $0) }
-    visitor = Self.visitor(book, sheet, self.path, texts)
-    reader = try XMLReader(self.path.text, visitor: visitor)
+    reader = try Self.reader(book, sheet, self.path, texts)
     content = try book.open(part)
     memory = .allocate(byteCount: 64 << 10, alignment: 16)
     try checkStamp()
@@ -54,13 +54,13 @@ final class SheetContent: MemberContent {
 
   deinit { memory.deallocate() }
 
-  private static func visitor(
+  private static func reader(
     _ book: Workbook, _ sheet: Workbook.Sheet, _ path: ArchivePath, _ texts: WorkbookTexts
-  ) -> SheetVisitor {
-    let limit = book.archives.textByteLimit
+  ) throws(UpsurgeError) -> any SheetReader {
+    let lines = SheetLines(path.text, byteLimit: book.archives.textByteLimit)
     switch book.kind {
-    case .excel: return ExcelSheet(name: path.text, texts: texts, is1904: book.is1904, byteLimit: limit)
-    case .openDocument: return OpenDocumentSheet(name: path.text, sheet: sheet, byteLimit: limit)
+    case .excel: return try XMLReading(path.text, ExcelSheet(lines, texts, is1904: book.is1904))
+    case .openDocument: return try XMLReading(path.text, OpenDocumentSheet(lines, sheet))
     }
   }
 
@@ -71,7 +71,7 @@ final class SheetContent: MemberContent {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     while true {
-      let count = visitor.rows.take(into: buffer)
+      let count = reader.take(into: buffer)
       if count > 0 {
         offset += UInt64(count)
         try ratioLimit?.check(name: path.text, decodedByteCount: offset, readByteCount: stamp.byteCount)
@@ -89,26 +89,32 @@ final class SheetContent: MemberContent {
     if isSuspended {
       outcome = try reader.resume()
     } else {
-      let count = try content.read(into: memory)
+      let count = try readXML()
       isFed = count == 0
       outcome = try reader.feed(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
     isSuspended = outcome == .suspended
     guard outcome == .stopped || isFed && !isSuspended else { return }
-    visitor.rows.end()
+    reader.end()
     isAtEnd = true
     // Only at its end it shows whether the part is whole.
-    while !isFed { isFed = try content.read(into: memory) == 0 }
+    while !isFed { isFed = try readXML() == 0 }
+  }
+
+  private func readXML() throws(UpsurgeError) -> Int {
+    let count = try content.read(into: memory)
+    readByteCount += UInt64(count)
+    return count
   }
 
   var standsNowhere: Bool { false }
 
   func restart() throws(UpsurgeError) {
-    visitor = Self.visitor(book, sheet, path, texts)
-    reader = try XMLReader(path.text, visitor: visitor)
+    reader = try Self.reader(book, sheet, path, texts)
     content = try book.open(part)
     content.cancellation = cancellation
-    (isSuspended, isFed, isAtEnd, offset) = (false, false, false, 0)
+    (isSuspended, isFed, isAtEnd) = (false, false, false)
+    (offset, readByteCount) = (0, 0)
     try checkStamp()
   }
 

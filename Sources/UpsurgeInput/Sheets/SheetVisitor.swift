@@ -1,53 +1,72 @@
 import UpsurgeRecords
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Makes records of the cells of one sheet.
-class SheetVisitor: XMLVisitor {
+protocol SheetVisitor: XMLVisitor {
+  var lines: SheetLines { get set }
+}
+
+extension SheetVisitor {
+  var failure: UpsurgeError? { lines.failure }
+}
+
+/// What the cells of a sheet became so far.
+struct SheetLines {
   /// The file and the sheet, as positions name it.
-  let name: String
+  private let name: String
   /// A quarter of the memory.
   private let byteLimit: Int
   private let rowByteLimit: Int
   var failure: UpsurgeError?
-  var rows: SheetText
+  var text = SheetText()
   var notes = SheetNotes()
 
-  init(name: String, byteLimit: Int) {
+  init(_ name: String, byteLimit: Int) {
     (self.name, self.byteLimit, rowByteLimit) = (name, byteLimit, WorkbookFault.Share.row.limit(byteLimit))
-    rows = SheetText()
   }
-
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep { .goOn }
-  func end(_ name: XMLName) -> XMLStep { .goOn }
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 
   /// Ends the row, and waits where enough was made.
-  final func endRow(count: Int = 1) -> XMLStep {
-    rows.endRow(count: count)
-    return rows.isFull ? .suspend : .goOn
+  mutating func endRow(count: Int = 1) -> XMLStep {
+    text.endRow(count: count)
+    return text.isFull ? .suspend : .goOn
   }
 
-  final func fail(_ what: Wording) -> XMLStep {
-    failure = WorkbookFault.broken(name, row: rows.rowNumber, what)
+  mutating func note(_ code: WarningLog.Code) { notes.count(code, row: text.rowNumber) }
+
+  mutating func fail(_ what: Wording) -> XMLStep {
+    failure = WorkbookFault.broken(name, row: text.rowNumber, what)
     return .stop
   }
 
+  /// Goes on where the row fits in memory.
   /// - Parameter byteCount: of a value that is not in the row yet.
-  /// - Returns: whether the row fits in memory.
   @inline(__always)
-  final func fits(_ byteCount: Int = 0) -> Bool {
-    if byteCount <= rowByteLimit && rows.rowByteCount <= rowByteLimit { return true }
-    failure = WorkbookFault.tooLarge(name, "the cells of row \(rows.rowNumber)", .row, byteLimit: byteLimit)
-    return false
+  mutating func bounded(_ byteCount: Int = 0) -> XMLStep {
+    if byteCount <= rowByteLimit && text.rowByteCount <= rowByteLimit && failure == nil { return .goOn }
+    return tooLarge()
   }
 
-  /// The bytes of an attribute.
-  static func bytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
-    Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  @inline(never)
+  private mutating func tooLarge() -> XMLStep {
+    failure =
+      failure
+      ?? WorkbookFault.tooLarge(name, "the cells of row \(text.rowNumber)", .row, byteLimit: byteLimit)
+    return .stop
   }
+}
+
+/// Reads a sheet, whatever kind of workbook it is of.
+protocol SheetReader: AnyObject {
+  func feed(_ bytes: UnsafeRawBufferPointer) throws(UpsurgeError) -> XMLReader.Outcome
+  func resume() throws(UpsurgeError) -> XMLReader.Outcome
+  /// As `SheetText.take(into:)`.
+  func take(into buffer: UnsafeMutableRawBufferPointer) -> Int
+  /// Ends the sheet.
+  func end()
+  var notes: SheetNotes { get }
+}
+
+extension XMLReading: SheetReader where Visitor: SheetVisitor {
+  func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { change { $0.lines.text.take(into: buffer) } }
+  func end() { change { $0.lines.text.end() } }
+  var notes: SheetNotes { change { $0.lines.notes } }
 }

@@ -4,8 +4,8 @@ import UpsurgeRecords
 extension Workbook {
   mutating func readExcel() throws(UpsurgeError) {
     let room = PartRoom(path, byteLimit: archives.textByteLimit)
-    let root = ExcelRelations(folder: "", room: room)
-    if let part = part("_rels/.rels") { try read(part, visitor: root) }
+    var root = ExcelRelations(folder: "", room: room)
+    if let part = part("_rels/.rels") { root = try read(part, root) }
     let name = root.targets(ofType: "/officeDocument").first ?? "xl/workbook.xml"
     guard let main = part(name) else {
       throw WorkbookFault.broken(path, "it has no \(name.escapedForTerminal)")
@@ -15,12 +15,11 @@ extension Workbook {
     }
     let folder = main.split(separator: "/").dropLast().joined(separator: "/")
     let file = main.split(separator: "/").last.map(String.init) ?? main
-    let relations = ExcelRelations(folder: folder, room: room)
+    var relations = ExcelRelations(folder: folder, room: room)
     if let part = part((folder.isEmpty ? "" : folder + "/") + "_rels/\(file).rels") {
-      try read(part, visitor: relations)
+      relations = try read(part, relations)
     }
-    let book = ExcelBook(room: room)
-    try read(main, visitor: book)
+    let book = try read(main, ExcelBook(room: room))
     if !book.isBook { throw WorkbookFault.broken(path, "it is an Office document without sheets") }
     is1904 = book.is1904
     stylesPart = relations.targets(ofType: "/styles").first
@@ -52,15 +51,13 @@ extension Workbook {
     guard let part = part(stylesPart) else {
       throw WorkbookFault.broken(path, "it has no \(stylesPart.escapedForTerminal)")
     }
-    let styles = ExcelStyles(name: path)
-    try read(part, visitor: styles)
-    return styles.formats
+    return try read(part, ExcelStyles(name: path)).formats
   }
 
   private func strings() throws(UpsurgeError) -> SharedTexts {
-    let strings = SharedStrings(name: path, byteLimit: archives.textByteLimit, makeSpool: archives.makeSpool)
+    var strings = SharedStrings(name: path, byteLimit: archives.textByteLimit, makeSpool: archives.makeSpool)
     // A cell that names a text says where it is missing.
-    if let part = stringsPart.flatMap(part) { try read(part, visitor: strings) }
+    if let part = stringsPart.flatMap(part) { strings = try read(part, strings) }
     return try strings.finish()
   }
 }

@@ -20,8 +20,8 @@ extension Workbook {
   }
 
   func openDocumentSheet(_ wanted: String?) throws(UpsurgeError) -> Sheet {
-    let search = OpenDocumentSearch(wanted.map(OpenDocumentSearch.Wanted.named) ?? .first, room: room)
-    try read(Self.content, visitor: search)
+    let wanting = wanted.map(OpenDocumentSearch.Wanted.named) ?? .first
+    let search = try read(Self.content, OpenDocumentSearch(wanting, room: room))
     guard let found = search.found else {
       throw WorkbookFault.noSheet(path, wanted ?? "with cells", known: search.sheets.map(\.name))
     }
@@ -30,9 +30,7 @@ extension Workbook {
 
   /// All sheets, for which all of the file is read.
   func openDocumentSheets() throws(UpsurgeError) -> [Sheet] {
-    let search = OpenDocumentSearch(.all, room: room)
-    try read(Self.content, visitor: search)
-    return search.sheets
+    try read(Self.content, OpenDocumentSearch(.all, room: room)).sheets
   }
 
   private var room: PartRoom { PartRoom(path, byteLimit: archives.textByteLimit) }
@@ -40,20 +38,18 @@ extension Workbook {
   /// How many sheets there are, as LibreOffice says it beside them; nil where nothing says it.
   func openDocumentSheetCount() throws(UpsurgeError) -> Int? {
     guard let part = part("meta.xml") else { return nil }
-    let statistic = OpenDocumentStatistic()
     do {
-      try read(part, visitor: statistic)
+      return try read(part, OpenDocumentStatistic()).sheetCount
     } catch {
       // Nothing of the table depends on it.
       if error.code == .interrupted { throw error }
       return nil
     }
-    return statistic.sheetCount
   }
 }
 
 /// Looks for a sheet of an OpenDocument file, which has no list of them.
-final class OpenDocumentSearch: XMLVisitor {
+struct OpenDocumentSearch: XMLVisitor {
   enum Wanted {
     case first, all
     case named(String)
@@ -85,7 +81,7 @@ final class OpenDocumentSearch: XMLVisitor {
     }
   }
 
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     switch name {
     case "style": style = attributes.text("name")
     case "table-properties":
@@ -103,7 +99,7 @@ final class OpenDocumentSearch: XMLVisitor {
     return .goOn
   }
 
-  private func take(_ title: String, isHidden: Bool) -> XMLStep {
+  private mutating func take(_ title: String, isHidden: Bool) -> XMLStep {
     failure = room.take(title.utf8.count)
     if failure != nil { return .stop }
     sheets.append(
@@ -115,24 +111,19 @@ final class OpenDocumentSearch: XMLVisitor {
     }
   }
 
-  func end(_ name: XMLName) -> XMLStep {
+  mutating func end(_ name: XMLName) -> XMLStep {
     if name == "table" { tableDepth -= 1 }
     return .goOn
   }
-
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }
 
 /// What a document says of its size.
-private final class OpenDocumentStatistic: XMLVisitor {
+private struct OpenDocumentStatistic: XMLVisitor {
   let failure: UpsurgeError? = nil
   private(set) var sheetCount: Int?
 
-  func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
+  mutating func start(_ name: XMLName, _ attributes: XMLAttributes) -> XMLStep {
     if name == "document-statistic" { sheetCount = attributes.number("table-count") }
     return .goOn
   }
-
-  func end(_ name: XMLName) -> XMLStep { .goOn }
-  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 }

@@ -60,6 +60,13 @@ struct Workbook {
     return listing.has("content.xml") || listing.has("encrypted-package") ? .openDocument : nil
   }
 
+  /// A sheet as a source.
+  func source(_ sheet: Sheet) -> Source {
+    let place = ArchivePath(archive: path, member: sheet.name)
+    if let part = sheet.part, let byteCount = parts.byteCount(of: part) { SheetSizes.note(place, byteCount) }
+    return Source(file: place.text)
+  }
+
   // MARK: - Parts
 
   /// The member with a name, in any case of letters.
@@ -73,16 +80,17 @@ struct Workbook {
   }
 
   /// Reads a part to its end, or as far as the visitor wants it.
-  func read(_ part: String, visitor: any XMLVisitor) throws(UpsurgeError) {
+  /// - Returns: the visitor as it is then.
+  func read<Visitor: XMLVisitor>(_ part: String, _ visitor: Visitor) throws(UpsurgeError) -> Visitor {
     let content = try open(part)
-    let reader = try XMLReader(content.path.text, visitor: visitor)
+    let reader = try XMLReading(content.path.text, visitor)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     defer { memory.deallocate() }
     while true {
       let count = try content.read(into: memory)
       var outcome = try reader.feed(UnsafeRawBufferPointer(rebasing: memory[..<count]))
       while outcome == .suspended { outcome = try reader.resume() }
-      if count == 0 || outcome == .stopped { return }
+      if count == 0 || outcome == .stopped { return reader.visitor }
     }
   }
 
@@ -151,6 +159,8 @@ private final class PartNames {
     uniquingKeysWith: { first, _ in first })
 
   init(_ listing: ArchiveListing) { self.listing = listing }
+
+  func byteCount(of name: String) -> UInt64? { listing.named(name).first?.byteCount }
 
   func find(_ name: String) -> String? { listing.has(name) ? name : folded[name.lowercased()] }
 }

@@ -30,8 +30,9 @@ package final class FencedTransactions {
   var commit: (PostgresConnection) throws(PostgresFailure) -> Bool = { connection throws(PostgresFailure) in
     try connection.commit()
   }
-  /// Is told why a transaction has failed, before it is tried again.
-  var didFail: (PostgresFailure) -> Void = { _ in }
+  /// Is told why a transaction has failed, when it is rolled back and before it is tried again. Says whether nothing is to be held
+  /// against it, so that it may be tried as long as at first.
+  var didFail: (PostgresFailure) -> Bool = { _ in false }
 
   /// - Parameters:
   ///   - row: what is locked, and says where the work stands.
@@ -114,13 +115,13 @@ package final class FencedTransactions {
         if try commit(connection) { return result }
         throw PostgresFailure(.other, "the server has rolled the transaction back")
       } catch {
-        didFail(error)
         if [.connectionLost, .outcomeUnknown, .unreachable, .readOnly].contains(error.kind) {
           // Its host may be another server by now.
           connection = nil
         } else {
           connection?.rollback()
         }
+        if didFail(error) { wait = ServerWait(patience, cancellation) }
         do throws(PostgresFailure) {
           try wait.wait(after: error, isAtWork: isAtWork)
         } catch {

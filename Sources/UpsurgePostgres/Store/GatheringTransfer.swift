@@ -103,7 +103,7 @@ final class GatheringTransfer: StoreTransfer {
     seen.place.isBehindCommitted(batch) && gathered.take(batch)
   }
 
-  var isGathering: Bool { isStoring || !gathered.isEmpty }
+  var isGathering: Bool { isStoring || !gathered.isEmpty || transfer.canSeal }
 
   /// Has the thread store what was gathered, when it has stored what it has.
   private func storeBeside() throws(UpsurgeError) {

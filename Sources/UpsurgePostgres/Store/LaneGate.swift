@@ -10,7 +10,7 @@ import UpsurgeRecords
 ///
 /// A connection may wait for a lock of one that waits here, which the server does not notice: a function in a CHECK takes one, or a
 /// cascade reaches a row twice. Those that wait are sent back once. If that does not help, the gate is free: each commits as soon as it
-/// has stored its records.
+/// has stored its records. One that was kept waiting nevertheless is tried again when no other one is at work.
 final class LaneGate: @unchecked Sendable {
   // Sendable because all that changes is only touched while `monitor` is locked.
 
@@ -21,9 +21,10 @@ final class LaneGate: @unchecked Sendable {
   private var arrived: Set<Int> = []
   private var state = State.closed
   private var isSealed = false
-  /// How often those that waited were sent back.
-  private var turn = 0
+  private var retreats = 0
   private var letsAllCommit: Bool
+  /// Connections that wait until no other one is at work.
+  private var queued: Set<Int> = []
 
   /// - Parameters:
   ///   - count: how many connections store records.
@@ -37,6 +38,13 @@ final class LaneGate: @unchecked Sendable {
     return letsAllCommit
   }
 
+  /// How often those that waited were sent back.
+  var retreatCount: Int {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return retreats
+  }
+
   // MARK: - For connections
 
   /// Waits until all connections have stored their records, and they may be committed.
@@ -47,8 +55,10 @@ final class LaneGate: @unchecked Sendable {
     defer { monitor.unlock() }
     arrived.insert(lane)
     monitor.notifyAll()
-    let turn = turn
-    while state == .closed, self.turn == turn, !(letsAllCommit && (isSealed || endsRun)) { monitor.wait() }
+    let before = retreats
+    while state == .closed, retreats == before, !(letsAllCommit && (isSealed || endsRun)) {
+      monitor.wait()
+    }
     switch state {
     case .open: return
     case .shut: throw .roundEnded
@@ -68,7 +78,7 @@ final class LaneGate: @unchecked Sendable {
   }
 
   /// Has those that wait make their transactions again: somebody else may wait for a lock of theirs who holds one of this connection.
-  /// - Parameter isAgain: whether that did not help before. Those that wait commit then.
+  /// - Parameter isAgain: whether that was tried, and did not help. Those that wait commit then.
   func sendBack(isAgain: Bool = false) {
     monitor.lock()
     defer { monitor.unlock() }
@@ -76,10 +86,20 @@ final class LaneGate: @unchecked Sendable {
     if isAgain {
       letsAllCommit = true
     } else {
-      turn += 1
+      retreats += 1
       arrived = []
     }
     monitor.notifyAll()
+  }
+
+  /// Waits, with no transaction open, until all others have stored their records or wait here, too. The gate must be free.
+  func awaitTurn(_ lane: Int) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    queued.insert(lane)
+    monitor.notifyAll()
+    while state == .closed, count - arrived.count - queued.count > 0 { monitor.wait() }
+    queued.remove(lane)
   }
 
   // MARK: - For the run

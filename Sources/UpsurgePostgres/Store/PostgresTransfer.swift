@@ -215,6 +215,9 @@ final class PostgresTransfer: StoreTransfer {
 
   // MARK: The end
 
+  /// Whether several connections have committed what is not written down yet.
+  var canSeal: Bool { lanes.map { $0.canSeal && !$0.hasFailed } ?? false }
+
   func settle() throws(UpsurgeError) {
     if let lanes { try sealLast(lanes, isWhole: false) }
   }
@@ -299,7 +302,7 @@ final class PostgresTransfer: StoreTransfer {
     context.note(
       RunNote(
         .warning,
-        "nobody has answered the last COMMIT: should it stand, \(.changes) does not show what it has changed")
+        "nobody has answered the last COMMIT: should it stand, what it has changed is not in the output of \(.changes)")
     )
   }
 

@@ -27,8 +27,10 @@ final class RunLane: @unchecked Sendable {
   private var endsRound = false
   /// How many rejects the run had before the round.
   private var earlierRejectCount: UInt64 = 0
-  /// How often it was kept waiting for a lock in the round.
-  private var waitCount = 0
+  /// How often the gate had sent connections back when the transaction began.
+  private var retreatCount = 0
+  /// Whether it has waited in the round until no other connection was at work.
+  private var hasHadTurn = false
   /// How many of the records that are the same as their row are counted.
   private var sameCount = 0
 
@@ -58,7 +60,7 @@ final class RunLane: @unchecked Sendable {
       settings: place.settings, patience: options.patience, cancellation: store.session.cancellation,
       applicationName: "upsurge connection \(number)")
     fenced.commit = { [unowned self] (connection) throws(PostgresFailure) in try commit(connection) }
-    fenced.didFail = { [unowned self] failure in noteWait(failure) }
+    fenced.didFail = { [unowned self] failure in note(failure) }
   }
 
   /// Adds columns that records of the next batch speak of for the first time.
@@ -67,8 +69,8 @@ final class RunLane: @unchecked Sendable {
   /// Begins to store records of a round.
   func begin(_ records: LaneRecords, _ round: LaneRound) throws(UpsurgeError) {
     outcome = LaneOutcome()
-    (gate, earlierRejectCount, waitCount) = (round.gate, round.rejectedCount, 0)
-    sameCount = 0
+    (gate, earlierRejectCount, retreatCount) = (round.gate, round.rejectedCount, 0)
+    (sameCount, hasHadTurn) = (0, false)
     try thread.begin { [self] in
       do throws(PostgresFailure) {
         try store(records, round)
@@ -94,10 +96,16 @@ final class RunLane: @unchecked Sendable {
   }
 
   /// Somebody may hold a lock of this connection's and wait for one of those that wait at the gate.
-  private func noteWait(_ failure: PostgresFailure) {
-    guard ["40P01", "55P03"].contains(failure.sqlState) else { return }
-    waitCount += 1
-    gate?.sendBack(isAgain: waitCount > 1)
+  /// - Returns: whether no other connection of the round is at work now.
+  private func note(_ failure: PostgresFailure) -> Bool {
+    guard let gate else { return false }
+    defer { retreatCount = gate.retreatCount }
+    guard ["40P01", "55P03"].contains(failure.sqlState) else { return false }
+    gate.sendBack(isAgain: retreatCount > 0)
+    if hasHadTurn || !gate.isFree { return false }
+    hasHadTurn = true
+    gate.awaitTurn(number)
+    return true
   }
 
   private func arrive() throws(PostgresFailure) {

@@ -59,7 +59,7 @@ extension HintTable {
     .load(
       "shaping: a computed column that is chosen", [chosen], sales,
       ["--columns", "id,n", "--let", "n=qty*2"], exit: 64,
-      [.leaveOut(["id,n"]), .give(["id"])], rows: ["1|8", "2|4"]),
+      [.leaveOut(["--columns", "id,n"]), .give(["--columns", "id"])], rows: ["1|8", "2|4"]),
     .load(
       "shaping: one column twice", ["put both into one expression"], sales,
       ["--let", "a=price", "--let", "A=qty"], exit: 64,

@@ -19,9 +19,9 @@ extension HintTable {
     END
     """
 
-  /// Five million bytes of texts that no cell names.
-  private static let largeTexts = """
-    put('xl/t.xml', '<sst>' + ''.join(f'<si><t>{n:050}</t></si>' for n in range(100000)) + '</sst>')
+  /// A text of 1,500,000 letters that no cell names.
+  private static let largeText = """
+    put('xl/t.xml', '<sst><si><t>' + 'x' * 1500000 + '</t></si></sst>')
 
     """
 
@@ -45,13 +45,16 @@ extension HintTable {
       "with a delimiter", "leave out …", ["f.xlsx", "--sheet", "Data", "--delimiter", ","], exit: 64,
       [.leaveOut(["--delimiter", ","]), .again], rows: ["1|'x'"]),
     HintScenario(
-      name: "sheet: shared texts beyond a quarter of the memory", hints: ["--memory … has room for twice as much"],
-      prepare: workbook.replacing("z.close()", with: largeTexts + "z.close()"),
+      name: "sheet: a shared text beyond a sixteenth of the memory", hints: ["--memory … has room for twice as much"],
+      prepare: workbook.replacing("z.close()", with: largeText + "z.close()"),
       first: ["load", "d.db", "t", "f.xlsx", "--memory", "16MiB"], firstExit: 65,
       steps: [.leaveOut(["--memory", "16MiB"]), .add("--memory [0-9]+MiB")], rows: ["1|'x'"]),
     HintScenario(
       name: "sheet: of a file that is none", hints: ["leave out --sheet"], files: ["f.csv": "id,a\n1,x\n"],
       first: ["load", "d.db", "t", "f.csv", "--sheet", "Data"], firstExit: 64, steps: [.leaveOut(["--sheet", "Data"]), .again],
       rows: ["1|'x'"]),
+    sheet(
+      "a path of another sheet", "leave out --sheet", ["f.xlsx/More", "--sheet", "Data"], exit: 64,
+      [.leaveOut(["--sheet", "Data"]), .again], rows: ["2|'x'"]),
   ]
 }

@@ -91,7 +91,6 @@ struct JobFileTests {
       escape: \\
       header-lines: 2
       names: [a, "b,c"]
-      widths: [3, "*"]
       sheet: Data
       skip-lines: 3
       comment: "#"
@@ -158,7 +157,7 @@ struct JobFileTests {
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
       "--header-lines=2",
-      "--names=a,\"b,c\"", "--widths=3", "--widths=*", "--sheet=Data", "--skip-lines=3", "--comment=#",
+      "--names=a,\"b,c\"", "--sheet=Data", "--skip-lines=3", "--comment=#",
       "--null=NA", "--null=-", "--null", "",
       "--quoted-empty=text", "--encoding=latin-1",
       "--ragged=pad", "--quotes=lenient", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER",
@@ -192,10 +191,10 @@ struct JobFileTests {
     // Those that are tried in other tests, or exclude one of these.
     #expect(
       left.sorted() == [
-        "alter", "any-key", "default", "delete-when", "json-map", "key-index", "kind", "max-rejects",
+        "alter", "any-key", "connections", "default", "delete-when", "json-map", "key-index", "kind", "max-rejects",
         "no-header",
         "owned-by", "rename", "scope",
-        "set", "strict", "sweep",
+        "set", "strict", "sweep", "widths",
       ])
   }
 

@@ -135,6 +135,31 @@ struct LaneTests {
     #expect(Server.failure { try gate.arrive(0) } == .roundEnded)
   }
 
+  @Test(
+    "Connections that were kept waiting are at work one after the other, when the others have stored their records"
+  )
+  func turns() throws {
+    let gate = LaneGate(count: 4, isFree: true)
+    gate.noteSealed()
+    let atWork = Guarded<[Int]>([])
+    let threads = try [1, 2, 3].map { lane in
+      try WorkerThread {
+        gate.awaitTurn(lane)
+        atWork.withLock { $0.append(lane) }
+        usleep(20_000)
+        atWork.withLock { $0.append(lane) }
+        _ = Server.failure { try gate.arrive(lane) }
+      }
+    }
+    usleep(50_000)
+    #expect(atWork.withLock { $0 } == [])
+    try gate.arrive(0)
+    for thread in threads { thread.join() }
+    let order = atWork.withLock { $0 }
+    #expect(order.count == 6 && (0..<3).allSatisfy { order[$0 * 2] == order[$0 * 2 + 1] }, "\(order)")
+    #expect(gate.awaitAll())
+  }
+
   @Test("No connection commits before what was committed before is written down")
   func sealedFirst() throws {
     let gate = LaneGate(count: 2, isFree: true)

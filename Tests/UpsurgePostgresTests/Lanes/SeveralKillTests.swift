@@ -61,7 +61,8 @@ struct SeveralKillTests {
   @Test("Table, ledger and rejects are those of one connection that nobody has disturbed")
   func property() throws {
     let first = SeededGenerator.firstSeed()
-    var (killCount, resumedCount) = (0, 0)
+    var killCount = 0
+    let wentBack = Guarded(0)
     for seed in first..<first + UInt64(SeededGenerator.some(12, most: 500)) {
       let load = SeveralLoad(seed: seed)
       let (source, path) = (scratch.write(load.text, to: load.sourceName), scratch.file("bad"))
@@ -72,20 +73,22 @@ struct SeveralKillTests {
       let one = try load.result(summary, connection, rejectsPath: path)
       try reset(load)
       var several = load.options(connections: 2 + Int(seed % 5), rejectsPath: path)
-      // Half of the runs end with their first connection, and are begun again.
+      // Half of the runs go back to what stands with their first connection.
       several.tuning.connectSeconds = seed % 2 == 0 ? [] : Array(repeating: 0.002, count: 60)
       let job = LoadJob(database: url, table: "t", sources: [source], options: several)
       var last = RunSummary(database: url, table: "t", sources: [source])
-      killCount += try killing(seed: seed) { last = job.run() }
+      let note: @Sendable (RunNote) -> Void = { note in
+        if note.text.contains("committed") { wentBack.withLock { $0 += 1 } }
+      }
+      killCount += try killing(seed: seed) { last = job.run(note: note) }
       for _ in 0..<3 where last.error != nil {
-        resumedCount += 1
-        killCount += try killing(seed: seed &+ 1) { last = job.run() }
+        killCount += try killing(seed: seed &+ 1) { last = job.run(note: note) }
       }
       if last.error != nil { last = job.run() }
       #expect(last.error == nil, "seed \(seed): \(last.error?.description ?? "")")
       #expect(try load.result(last, connection, rejectsPath: path) == one, "seed \(seed)")
       #expect(try connection.texts("SELECT * FROM upsurge_connections") == [], "seed \(seed)")
     }
-    #expect(killCount > 0 && resumedCount > 0, "seeds from \(first)")
+    #expect(killCount > 0 && wentBack.withLock { $0 } > 0, "seeds from \(first)")
   }
 }

@@ -56,11 +56,29 @@ struct SeveralLockTests {
     #expect(notes.all.count { $0.contains("wait for locks of one another") } == 1, "\(notes.all)")
   }
 
+  @Test("A connection that waits for all others of the run is not held up by somebody else")
+  func patience() throws {
+    // Each of the first rows takes its time, so that the last connection waits longer than --busy-timeout.
+    try connection.run(
+      """
+      CREATE OR REPLACE FUNCTION alone(n bigint) RETURNS boolean LANGUAGE plpgsql
+        AS $$ BEGIN PERFORM pg_advisory_xact_lock(4711); PERFORM pg_sleep(n / 10.0); RETURN true; END $$
+      """)
+    let text = "id,n\n" + (1...90).map { "\($0),\($0 <= 40 ? 1 : 0)\n" }.joined()
+    let summary = load(text, RunNotes()) {
+      ($0.transaction.connections, $0.transaction.commitEvery) = (4, .records(10))
+      $0.transaction.busyTimeout = 2_000
+    }
+    #expect(summary.error == nil && summary.ledger.inserted == 90, "\(summary.error?.description ?? "")")
+  }
+
   @Test("A record that ends the run there leaves nothing of its connection's round, and the run resumes")
   func stops() throws {
     let text = "id,n\n" + (1...300).map { "\($0),\($0 == 201 ? 95 : 1)\n" }.joined()
     let stopped = load(text, RunNotes())
-    #expect(stopped.error?.code == .badInput && stopped.error?.position?.record == 201)
+    #expect(
+      stopped.error?.code == .badInput && stopped.error?.position?.record == 201,
+      "\(stopped.error?.description ?? "")")
     #expect(stopped.exitCode == 3 && stopped.ledger.rejected == 0)
     #expect(try rows() == [["\(stopped.ledger.inserted)"]])
     let resumed = load(text, RunNotes()) { $0.rejects.onError = .reject }

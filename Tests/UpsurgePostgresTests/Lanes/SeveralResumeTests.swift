@@ -118,20 +118,24 @@ struct SeveralResumeTests {
       guard let file = FileHandle(forWritingAtPath: pipe), let other = try? Server.connect(target) else {
         return
       }
-      file.write(Data(("id,n\n" + (1...50).map { "\($0),\($0 == 7 ? 95 : 1)\n" }.joined()).utf8))
+      // More than is looked at before the first record is stored.
+      file.write(Data(("id,n\n" + (1...200_000).map { "\($0),\($0 == 7 ? 95 : 1)\n" }.joined()).utf8))
       for _ in 0..<1_000 where seen.withLock({ $0 == 0 }) {
         usleep(10_000)
         let count = try? other.run("SELECT count(*) FROM upsurge_rejects", []).first?.integer(0)
         seen.withLock { $0 = (count ?? nil) ?? 0 }
       }
-      file.write(Data("51,1\n".utf8))
+      file.write(Data("200001,1\n".utf8))
       try? file.close()
     }
-    let summary = load(pipe) { ($0.rejects.onError, $0.rejects.target) = (.reject, .table) }
+    let summary = load(pipe) {
+      ($0.rejects.onError, $0.rejects.target, $0.transaction.commitEvery) = (.reject, .table, .records(20_000))
+      $0.tuning.batchSizes.recordCount = 10_000
+    }
     writer.join()
     #expect(seen.withLock { $0 } == 1, "a reject was kept before the source's end")
     #expect(
-      summary.error == nil && summary.ledger.inserted == 50 && summary.ledger.rejected == 1,
+      summary.error == nil && summary.ledger.inserted == 200_000 && summary.ledger.rejected == 1,
       "\(summary.error?.description ?? "")")
   }
 }

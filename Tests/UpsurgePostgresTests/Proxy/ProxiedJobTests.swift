@@ -69,7 +69,7 @@ struct ProxiedJobTests {
     })
     let isCut = database.proxy.events.contains(where: \.isCut)
     #expect(isCut)
-    #expect(notes.all.contains { $0.contains("--changes does not show what it has changed") }, "\(notes.all)")
+    #expect(notes.all.contains { $0.contains("what it has changed is not in the output of --changes") }, "\(notes.all)")
     #expect(
       try database.direct.texts("SELECT count(*) FROM t") == [["2"]], "\(summary.error?.description ?? "")")
   }

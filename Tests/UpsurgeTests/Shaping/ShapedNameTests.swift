@@ -56,7 +56,7 @@ struct ShapedNameTests {
   func lacking() throws {
     _ = try rows("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
     _ = try rows("INSERT INTO t VALUES (1, 7)")
-    let summary = load(#"{"id":1}"# + "\n", lets: [("x", "x+1")], name: "in.ndjson")
+    let summary = load(#"{"id":1}"# + "\n", lets: [("x", "x+1")], name: "in.ndjson") { $0.rules.key = ["id"] }
     #expect(summary.error == nil && summary.ledger.unchanged == 1, "\(summary.error?.message ?? "")")
   }
 

@@ -114,7 +114,7 @@ struct ShapedNumberTests {
     #expect(
       warnings(summary).filter { $0.hasPrefix("text-as") } == ["text-as-number price 3 2"],
       "\(warnings(summary))")
-    #expect(try rows("SELECT x FROM t") == ["6", "2", "24", "0", "NULL", "30.0"])
+    #expect(try rows("SELECT x FROM t") == ["6.0", "2.0", "24.0", "0.0", "NULL", "30.0"])
   }
 
   @Test("Records that are left out count where the condition itself calculates, and no others")
