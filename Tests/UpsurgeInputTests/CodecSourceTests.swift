@@ -112,6 +112,20 @@ struct CodecSourceTests {
       let delivery = unpack(stream + garbage, compression)
       #expect(delivery.error?.code == .badInput, "\(garbage.prefix(4))")
       expectSame(delivery.bytes, content.prefix(delivery.bytes.count))
+      // What libarchive takes for another stream of xz is said as with the others.
+      if compression == .xz && garbage.count < 10 {
+        let message = delivery.error?.message ?? ""
+        #expect(message.hasPrefix("feed goes on after its last xz stream, at byte "), "\(message)")
+        if garbage[0] != 0 { #expect(message.hasSuffix("at byte \(stream.count) of the file"), "\(message)") }
+      }
+    }
+  }
+
+  @Test("an xz stream that is cut is said to be cut, also after a whole one") func cutXZ() throws {
+    let whole = try Self.pack(Compressing.table(1_000, seed: 8), as: .xz)
+    for stream in [Array(whole.dropLast(20)), whole + whole.prefix(3), whole + whole.dropLast(30)] {
+      let error = unpack(stream, .xz).error
+      #expect(error?.message.contains("is cut off") == true, "\(error?.message ?? "")")
     }
   }
 

@@ -325,7 +325,9 @@ import Upsurge
     #expect(job.run().exitCode == 0)
     deliver([3: "new"])
     switch change {
-    case 0: job.tables[0].options.table.renames = ["v": "w"]
+    case 0:
+      job.tables[0].options.table.renames = ["v": "w"]
+      job.acceptsChanges = true
     case 1:
       let text = String(decoding: try readFile(scratch.file("feed.csv")), as: UTF8.self)
       _ = scratch.write(text.replacing("id,v\n", with: "id, v\n"), to: "feed.csv")

@@ -100,7 +100,7 @@ import Upsurge
     table.headers = ["X-Account": "1"]
     let first = FeedIdentity(table)
     table.headers = ["X-Account": "2"]
-    let isRefused = !FeedIdentity(table).changes(from: first).isEmpty
+    let isRefused = !FeedIdentity(table).changes(from: first, fields: []).isEmpty
     #expect(isRefused == (source != "feed.csv"))
   }
 

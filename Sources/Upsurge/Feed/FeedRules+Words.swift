@@ -36,20 +36,6 @@ extension FeedRules {
         + "\(.columnsGone, "null") stores NULL there")
   }
 
-  /// - Throws: `guardRefused` where the SQL that makes rows of records is another one than for the last accepted delivery, and
-  ///   nobody has confirmed that: other records are left out, and other values would be stored.
-  func checkShaping(of table: String, options: LoadOptions) throws(UpsurgeError) {
-    guard let last, policy != .accept, last.shaping != options.shapingWords else { return }
-    let (before, now) = (!last.shaping.isEmpty, options.shapesRecords)
-    let what =
-      before && now ? "is another one than for the last accepted delivery" : now ? "is new" : "is gone"
-    throw UpsurgeError(
-      .guardRefused,
-      "the SQL of \(.let) and \(.where) for the feed of table \(table.escapedForTerminal) \(what): rows would change, and be "
-        + "swept, that the feed still has",
-      hint: "\(.acceptChange) goes on with it; else bring back the SQL as it was")
-  }
-
   /// What is said where it is taken all the same.
   func note(on gone: [String], in table: String) -> RunNote {
     let (list, isOne) = (Self.list(gone), gone.count == 1)

@@ -26,6 +26,8 @@ public struct InspectJob: Sendable {
       public var nullCount: UInt64
       /// A few of its values.
       public var examples: [String]
+      /// Whether its values are numbers that an option would read, and texts without it.
+      package var isReadAsNumbers = false
     }
 
     /// Compression, format, dialect and encoding in words.
@@ -39,6 +41,10 @@ public struct InspectJob: Sendable {
     public var isFromSample: Bool
     /// Options of `load` that read values otherwise than they stand, as the command takes them; only where there is no doubt.
     public var proposedOptions: [String] = []
+    /// These, one by one.
+    package var proposals: [(term: Term, value: String)] = []
+    /// The remarks, for who has other words for options.
+    package var saidRemarks: [Wording] = []
   }
 
   /// Looks at the first MiB (all of it with `--infer full`).
@@ -50,7 +56,7 @@ public struct InspectJob: Sendable {
     table: String = "records", control: RunControl = RunControl()
   ) throws(UpsurgeError) -> Description {
     try options.validate()
-    let (prepared, bookRemark) = try open(control)
+    let (prepared, notes) = try open(control)
     let isFromSample = options.table.inference != .full && !prepared.opened.isSampleWhole
     var surveying = options
     surveying.tuning.surveysValues = true
@@ -60,15 +66,18 @@ public struct InspectJob: Sendable {
     let definition =
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
+    let remarks = notes + prepared.remarks + proposals.remarks
     return Description(
-      summary: prepared.summary, remarks: (bookRemark + prepared.remarks + proposals.remarks).map(\.text),
+      summary: prepared.summary, remarks: remarks.map(\.text),
       columns: columns.enumerated().map { index, column in
         Description.Column(
           name: column.name, type: definition?.columns[index].declaredType ?? "",
-          nullCount: column.nullCount, examples: column.examples)
+          nullCount: column.nullCount, examples: column.examples,
+          isReadAsNumbers: proposals.numberColumns.contains(column.name))
       },
       createTable: try definition?.sql(), isFromSample: isFromSample,
-      proposedOptions: proposals.options.map { Wording.option($0.term, $0.value.quotedForShell) })
+      proposedOptions: proposals.options.map { Wording.option($0.term, $0.value.quotedForShell) },
+      proposals: proposals.options, saidRemarks: remarks)
   }
 
   /// What reading all of a source found.
@@ -90,11 +99,13 @@ public struct InspectJob: Sendable {
     control: RunControl = RunControl(), onReject: (Reject) -> Void
   ) throws(UpsurgeError) -> Check {
     try options.validate()
-    let (prepared, bookRemark) = try open(control)
+    let (prepared, notes) = try open(control)
     if case .json(.json) = prepared.shape, options.input.jsonPath.isEmpty, options.input.jsonMap == nil {
-      return try validate(prepared)
+      var check = try validate(prepared)
+      check.remarks += notes.map(\.text)
+      return check
     }
-    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: bookRemark.map(\.text))
+    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: notes.map(\.text))
     let pool = BatchPool(
       count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
@@ -126,19 +137,34 @@ public struct InspectJob: Sendable {
   }
 
   /// Opens the source, whose bytes `control` shows from then on.
-  /// - Returns: with it, what is to be said of a workbook that has other sheets.
-  private func open(_ control: RunControl) throws(UpsurgeError) -> (PreparedSource, remark: [Wording]) {
+  /// - Returns: also what is to be said where that is one file of several, or a sheet of a workbook that has others.
+  private func open(_ control: RunControl) throws(UpsurgeError) -> (PreparedSource, remarks: [Wording]) {
     let counter = ByteCounter()
     control.note(stage: .inspecting)
     control.follow(counter)
-    let job = LoadJob(database: "", table: "", sources: [source], options: options)
-    try job.checkSheet(source)
+    let files = try SourceList.expand(
+      [source], archives: options.environment.archives ?? OpenArchives(options))
+    let first = files.first ?? source
+    let job = LoadJob(database: "", table: "", sources: [first], options: options)
+    try job.checkSheet(first)
     // Of an archive whose files have one kind of records, the first of them.
-    let archive = options.input.compression == .none ? nil : try job.unpack(source, cancellation: nil)
-    let looked = archive?.members.first ?? source
+    let archive = options.input.compression == .none ? nil : try job.unpack(first, cancellation: nil)
+    let looked = archive?.members.first ?? first
     if let total = looked.readByteCount { control.note(totalBytes: total) }
-    let remark = archive?.hasOtherSheets == true ? archive?.workbookRemark : nil
-    return (try PreparedSource.prepare(looked, options: options, counter: counter), remark.map { [$0] } ?? [])
+    let prepared = try PreparedSource.prepare(looked, options: options, counter: counter)
+    var remarks = Self.remarks(on: first, of: files.count, in: source)
+    remarks += Self.remarks(on: looked, of: archive?.members.count ?? 1, in: first)
+    if archive?.hasOtherSheets == true, let remark = archive?.workbookRemark { remarks.append(remark) }
+    return (prepared, remarks)
+  }
+
+  /// What is said of a file that is not the only one; nothing of one that is.
+  private static func remarks(on file: Source, of count: Int, in source: Source) -> [Wording] {
+    if count < 2 { return [] }
+    let all = Words.count(UInt64(count), "file")
+    return [
+      Wording("\(file.shown) is the first of \(all) of \(source.shown); name another one to look at it")
+    ]
   }
 
   /// Strict RFC 8259 over the whole document, whatever value it holds.

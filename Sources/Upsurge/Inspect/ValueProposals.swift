@@ -4,6 +4,8 @@ struct ValueProposals {
   private(set) var remarks: [Wording] = []
   /// Options that read values otherwise than they stand, where there is no doubt.
   private(set) var options: [(term: Term, value: String)] = []
+  /// Columns of numbers that an option would read: a type of texts would keep it from that.
+  private(set) var numberColumns: [String] = []
 
   /// - Parameter columns: with what was found of their values.
   init(_ columns: [InferredColumn]) {
@@ -30,6 +32,7 @@ struct ValueProposals {
     }
     if marked.isEmpty { return }
     let forms = ValueSurvey.forms.filter { form in marked.allSatisfy { $0.forms.contains(form) } }
+    numberColumns = marked.filter { !$0.forms.isEmpty }.map(\.name)
     // A comma between three digits each may be either.
     if Self.isDoubtful(forms) {
       remarks.append(
@@ -37,7 +40,9 @@ struct ValueProposals {
       )
     } else if let form = forms.first {
       propose(Self.options(of: form), for: marked.map(\.name))
-      if form.decimal == .comma || form.thousands == "." { keepPoints(columns.filter { $0.type == .real }.map(\.name)) }
+      if form.decimal == .comma || form.thousands == "." {
+        keepPoints(columns.filter { $0.type == .real }.map(\.name))
+      }
     } else {
       for column in marked { addNumbers(of: column.name, column.forms) }
     }
@@ -70,7 +75,8 @@ struct ValueProposals {
   }
 
   private static func shown(_ choices: [(term: Term, value: String)]) -> Wording {
-    Wording(choices.map { option -> Wording in "\(option.term, option.value.quotedForShell)" }, separator: " ")
+    Wording(
+      choices.map { option -> Wording in "\(option.term, option.value.quotedForShell)" }, separator: " ")
   }
 
   private static func list(_ columns: [String]) -> String {

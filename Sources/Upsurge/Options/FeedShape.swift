@@ -19,9 +19,6 @@ package struct FeedShape: Sendable, Equatable {
   package var fieldCount: Int?
   package var encoding: TextEncoding?
 
-  /// The SQL that makes rows of records, as one text; empty without such SQL.
-  package var shaping = ""
-
   package enum Format: String, Sendable { case csv, json }
 
   package init(reading: String) { self.reading = reading }

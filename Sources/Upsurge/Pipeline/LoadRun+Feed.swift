@@ -6,7 +6,6 @@ extension LoadRun {
   /// - Throws: `guardRefused` where it lacks fields that the last delivery had.
   func judge(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     guard let delivered else { return }
-    try delivered.rules.checkShaping(of: job.table, options: job.options)
     if source.isBlank { return }
     let isOnly = summary.withLock { $0.sources.count == 1 }
     let gone = delivered.add(source, index: index, isOnly: isOnly)

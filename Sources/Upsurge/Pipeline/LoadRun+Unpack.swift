@@ -91,18 +91,58 @@ extension UnpackedArchive {
     if members.count < 2 { return }
     var kinds: Set<RecordKind> = []
     var found: [(name: String, fields: String)] = []
+    var readable: [Source] = []
+    var fault: UpsurgeError?
     for member in members {
-      let prepared = try PreparedSource.prepare(member, options: options, cancellation: cancellation)
-      guard let kind = RecordKind(prepared), kinds.insert(kind).inserted else { continue }
-      found.append((member.shown, prepared.fieldWords))
+      let prepared: PreparedSource
+      do throws(UpsurgeError) {
+        prepared = try PreparedSource.prepare(member, options: options, cancellation: cancellation)
+      } catch {
+        // Others may hold records.
+        guard error.code == .badInput else { throw fault ?? error }
+        fault = fault ?? error
+        continue
+      }
+      guard let kind = RecordKind(prepared) else { continue }
+      readable.append(member)
+      if kinds.insert(kind).inserted { found.append((member.shown, prepared.fieldWords)) }
     }
-    if found.count < 2 { return }
+    let example = readable.first(where: \.isNamedAsData) ?? readable.first
+    if var fault {
+      guard let example else { throw fault }
+      let hint: Wording =
+        example.siblings.map { "name \(example.shown), or \($0)" } ?? "name \(example.shown)"
+      fault.remedy = fault.remedy.map { "\(saying: hint); \(saying: $0)" } ?? hint
+      throw fault
+    }
+    guard found.count > 1, let example else { return }
     let list = found.prefix(6).map { "\($0.name) has \($0.fields)" }.joined(separator: "; ")
     throw UpsurgeError(
       .badInput,
       "the files of \(source.shown) have different records: \(list)\(found.count > 6 ? "; and \(found.count - 6) more" : "")",
       position: Position(file: source.name),
-      hint: "name those of one table, such as \(found[0].name), or a pattern for several")
+      hint: "name those of one table, such as \(example.shown), or a pattern for several")
+  }
+}
+
+extension Source {
+  private static let dataEndings: Set = ["csv", "tsv", "tab", "psv", "ndjson", "jsonl", "json"]
+  private static let codecEndings: Set = ["gz", "zst", "xz", "bz2", "lz4", "z"]
+
+  private var endings: [String] {
+    shown.split(separator: "/").last?.split(separator: ".").dropFirst().map { $0.lowercased() } ?? []
+  }
+
+  /// Whether its name ends as those of data do: `.csv`, `.json.gz`.
+  fileprivate var isNamedAsData: Bool {
+    endings.last { !Self.codecEndings.contains($0) }.map(Self.dataEndings.contains) ?? false
+  }
+
+  /// A pattern for the files beside it that are called alike; nil for a name without an ending.
+  fileprivate var siblings: String? {
+    guard isNamedAsData, let slash = shown.lastIndex(of: "/"), let dot = shown[slash...].firstIndex(of: ".")
+    else { return nil }
+    return "\(shown[...slash])*\(shown[dot...])"
   }
 }
 

@@ -106,7 +106,6 @@ extension PreparedSource {
   /// What the delivery says of its feed.
   func feedShape(options: LoadOptions) -> FeedShape {
     var feed = FeedShape(reading: options.input.readingWords)
-    feed.shaping = options.shapingWords
     if case .csv(let sniffed) = shape {
       let sample = opened.sample.withUnsafeBufferPointer {
         SampleShape(sample: $0, isWhole: opened.isSampleWhole, dialect: sniffed.dialect)

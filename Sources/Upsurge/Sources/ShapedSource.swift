@@ -43,7 +43,7 @@ struct ShapedSource {
   ) throws(UpsurgeError) -> (CSVParser, RecordShaper) {
     let formatNames = Self.formatNames(names, fields)
     var record = RecordFields(fields + possibleFields(beside: fields), isText: true)
-    record.flags = flags(formatNames)
+    record.flags = Self.flags(formatNames, in: options.input.values)
     let sql = try sql(over: record)
     let fieldCount = fields.count
     var fields = fields
@@ -148,10 +148,10 @@ struct ShapedSource {
   }
 
   /// Fields of CSV that are read as yes and no.
-  private func flags(_ formatNames: [String]) -> Set<Int> {
-    if options.input.values.truths.isEmpty { return [] }
+  static func flags(_ formatNames: [String], in values: ValueFormats) -> Set<Int> {
+    if values.truths.isEmpty { return [] }
     let isFlag = { (name: String) in
-      if case .truth? = ValueReaders.form(of: name, in: options.input.values) { return true }
+      if case .truth? = ValueReaders.form(of: name, in: values) { return true }
       return false
     }
     return Set(formatNames.indices.filter { isFlag(formatNames[$0]) })

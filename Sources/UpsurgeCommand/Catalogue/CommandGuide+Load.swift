@@ -24,7 +24,7 @@ extension CommandGuide {
       "upsurge load shop.db orders orders.csv --key id --dry-run",
       "upsurge load shop.db people dirty.csv --on-error reject --rejects bad.ndjson",
     ],
-    sections: [about, sources, servers, resuming, moreExamples],
+    sections: [about, sources, archives, servers, resuming, moreExamples],
     endings: [
       Ending("0", "complete"), Ending("2", "complete, with rejected records"),
       Ending("3", "stopped part way, some work is committed"), Ending("4", "refused by a guard"),
@@ -51,6 +51,19 @@ extension CommandGuide {
       The output of exec:COMMAND is whole if COMMAND ends with status 0.
 
       Rows of another SQLite database are read in one read transaction. Every value stays what it is.
+      """)
+
+  /// What a file holds that is one of several.
+  static let archives = Section(
+    "archives", "Archives and workbooks", about: "files in zip and tar, sheets of workbooks",
+    text: """
+      feed.zip stands for all files in it, whose records must be of one kind. feed.zip/stops.txt is one of them, and \
+      'feed.tar.zst/*.csv' those that match. Nothing is unpacked to the disk. Links and hidden files are left out, encrypted ones \
+      are refused. An archive inside an archive must be unpacked first. A zip archive after the program that unpacks it is read, too.
+
+      book.xlsx and book.ods stand for their first sheet, book.xlsx/Sheet or --sheet for another one.
+
+      Archives are read from files. What comes over a pipe or from a URL must be saved first.
       """)
 
   private static let servers = Section(

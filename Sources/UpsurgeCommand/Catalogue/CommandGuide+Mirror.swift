@@ -25,7 +25,7 @@ extension CommandGuide {
       "upsurge mirror shop.db job.yaml --check-job",
       "upsurge mirror shop.db job.yaml",
     ],
-    sections: [deliveries, otherRows, severalTables, jobFile, moreMirrorExamples],
+    sections: [deliveries, otherRows, severalTables, archives, jobFile, moreMirrorExamples],
     endings: [
       Ending("0", "every table is in step"),
       Ending("2", "in step, with rejected or quarantined records; or --check has warnings"),

@@ -36,7 +36,7 @@ extension OptionCatalogue {
       .acceptChange, of: .mirror, .flag,
       help: """
         Accept a feed that has another source, key, scope or kind than last time, lacks columns, or is written in \
-        another way.
+        another way. Also one of whose records the job says something else: by --where, --null or --columns.
         """),
     OptionSpecification(
       .acceptDelivery, of: .mirror, named: "DIGEST",

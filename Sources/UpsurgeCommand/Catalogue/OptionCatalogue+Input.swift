@@ -44,7 +44,7 @@ extension OptionCatalogue {
     OptionSpecification(
       .comment, of: .input, named: "TEXT", help: "Lines that start with this are comments."),
     OptionSpecification(
-      .null, of: .input, .list(String.self), named: "[COL=]TEXT",
+      .null, of: .input, .listOrMapping(String.self), named: "[COL=]TEXT",
       help: """
         Unquoted fields with this text are NULL, as the empty field is. With COL= only those of the column, also quoted \
         ones and JSON strings. It may be given for several texts, also of one column. A text with = in it begins with another \
@@ -77,17 +77,6 @@ extension OptionCatalogue {
       help: "Load only these fields: A,B,C by their names in the input."),
     OptionSpecification(
       .rename, of: .input, .mapping, named: "OLD=NEW", help: "Another name for a field."),
-    OptionSpecification(
-      .let, of: .input, .mapping, named: "COL=SQL",
-      help: """
-        A column whose value SQL makes of the record's fields: 'total=price*qty'. Fields have their names in the input, \
-        and those of CSV are texts.
-        """),
-    OptionSpecification(
-      .where, of: .input, named: "SQL",
-      help: """
-        Store only records for which this SQL over their fields is true: "kind = 'A'". The others count as filtered.
-        """),
     OptionSpecification(
       .type, of: .input, .mapping, named: "COL:TYPE",
       help: "Declared type of a column in a new table, as in zip:TEXT."),

@@ -1,7 +1,7 @@
 import Upsurge
 
 extension OptionCatalogue {
-  /// How values are written, by column.
+  /// How values are written, by column, and what SQL makes of them.
   static let values: [OptionSpecification] = [
     OptionSpecification(
       .date, of: .values, .mapping, named: "COL=FORMAT",
@@ -22,7 +22,7 @@ extension OptionCatalogue {
         With COL= only in that column.
         """),
     OptionSpecification(
-      .bool, of: .values, .list(String.self), named: "COL[=YES/NO]",
+      .bool, of: .values, .listOrMapping(String.self), named: "COL[=YES/NO]",
       help: """
         The column says yes or no, and is stored as 1 and 0, or boolean in PostgreSQL. Without words Y/N, yes/no, \
         true/false, t/f, 1/0, on/off, ja/nein, oui/non, sí/no and others are known. Several words: \
@@ -38,6 +38,17 @@ extension OptionCatalogue {
         A column that no field fills: file (its name), record, line (their numbers), run (when it began, also where it is \
         resumed), now (when this part of it began), or a text. A text that is one of these words begins with =. By \
         itself the column changes no row.
+        """),
+    OptionSpecification(
+      .let, of: .values, .mapping, named: "COL=SQL",
+      help: """
+        A column whose value SQL makes of the record's fields: 'total=price*qty'. Fields have their names in the input, \
+        and those of CSV are texts.
+        """),
+    OptionSpecification(
+      .where, of: .values, named: "SQL",
+      help: """
+        Store only records for which this SQL over their fields is true: "kind = 'A'". The others count as filtered.
         """),
   ]
 }

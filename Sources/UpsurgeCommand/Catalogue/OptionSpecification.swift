@@ -18,6 +18,8 @@ struct OptionSpecification: Sendable {
     case value(ArgumentType)
     /// May be given again; a text, or a list of them.
     case list(ArgumentType)
+    /// May be given again; a text, a list of them, or names with one or several texts each.
+    case listOrMapping(ArgumentType)
     /// Names with commas between them; also a list.
     case names
     /// May be given again; a list of lists of names, each a text or a list.
@@ -88,7 +90,7 @@ struct OptionSpecification: Sendable {
   /// Whether it may be given again, each time with another value.
   var isRepeatable: Bool {
     switch form {
-    case .list, .indexes, .mapping: true
+    case .list, .listOrMapping, .indexes, .mapping: true
     case .flag, .value, .names, .condition, .choice, .valueOrFlag: false
     }
   }
@@ -99,7 +101,7 @@ struct OptionSpecification: Sendable {
   var type: ArgumentType? {
     switch form {
     case .flag: nil
-    case .value(let type), .list(let type), .choice(let type, _): type
+    case .value(let type), .list(let type), .listOrMapping(let type), .choice(let type, _): type
     case .names, .indexes, .mapping, .condition, .valueOrFlag: String.self
     }
   }
@@ -137,7 +139,7 @@ extension OptionSpecification.Form {
     case .flag: ""
     case .names, .indexes: "COLS"
     case .mapping, .condition: "COL=VALUE"
-    case .value(let type), .list(let type), .choice(let type, _):
+    case .value(let type), .list(let type), .listOrMapping(let type), .choice(let type, _):
       if type == ByteSize.self { "SIZE" } else if type == TimeLength.self { "DURATION" } else { "N" }
     case .valueOrFlag: "[TEXT]"
     }

@@ -70,7 +70,7 @@ enum OptionTopic: CaseIterable {
     case .folders: "in which order files are taken, and what happens to them"
     case .unattended: "retries, deadline, and how much history is kept"
     case .input: "format, dialect, encoding, columns, types, JSON"
-    case .values: "dates, decimals, yes and no, blanks, added columns"
+    case .values: "dates, decimals, yes and no, blanks, added columns, SQL over fields"
     case .key: "which row a record is about, and how that row changes"
     case .table: "new tables and columns, indexes, triggers, foreign keys"
     case .rejects: "stop or go on, and where rejected records are kept"

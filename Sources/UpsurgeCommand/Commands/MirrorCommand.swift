@@ -59,7 +59,10 @@ struct MirrorCommand: ParsableCommand {
       let file: JobFile
       do {
         file = try readJob(words: CommandLine.arguments)
-        if checksJob { try file.job.checkServer() }
+        if checksJob {
+          try file.job.checkServer()
+          try file.job.checkSQL()
+        }
         if schedule.isAsked { try printSchedule() }
       } catch let error as UpsurgeError {
         terminal.show(error)

@@ -60,6 +60,7 @@ struct JobFileKeysPage {
     case .flag: "`true` or `false`"
     case .value: option.words.isEmpty ? "a text or a number" : list(option.words.map { "`\($0)`" })
     case .list: "a text or a number, or a list"
+    case .listOrMapping: "a text or a number, a list, or a mapping"
     case .names: "a list of names, or a text with commas"
     case .indexes: "a list of lists of names"
     case .mapping: "a mapping"

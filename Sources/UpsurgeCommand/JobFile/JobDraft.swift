@@ -132,7 +132,9 @@ extension JobDraft {
       "  rejects: table      # it is kept in upsurge_rejects",
       "", "tables:", "  \(YAMLText.quoted(table)):",
     ]
-    lines += (sourceLines + keyLines + sweepLines + tableLines).map { $0.isEmpty ? "" : "    " + $0 }
+    lines += (sourceLines + valueLines + keyLines + sweepLines + tableLines).map {
+      $0.isEmpty ? "" : "    " + $0
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -142,7 +144,7 @@ extension JobDraft {
     var lines: [String] = []
     if let found {
       lines.append("# \(Self.shown(found.summary))")
-      for remark in found.remarks { lines.append("# note: \(Self.shown(remark))") }
+      for remark in found.saidRemarks { lines.append("# note: \(Self.shown(JobWording.ofJob(remark)))") }
     } else {
       lines.append("# not looked at: init only looks at files")
     }
@@ -152,6 +154,25 @@ extension JobDraft {
     return lines + [
       "# snapshot: every delivery is the whole truth; delta: it holds only changes", "kind: snapshot",
     ]
+  }
+
+  /// Keys that read values otherwise than they stand.
+  private var valueLines: [String] {
+    guard let found, !found.proposals.isEmpty else { return [] }
+    var lines = ["# how dates and numbers are written; without # at its start, a line counts"]
+    let dates = found.proposals.filter { $0.term == .date }.compactMap { option -> String? in
+      guard let cut = option.value.lastIndex(of: "=") else { return nil }
+      let format = String(option.value[option.value.index(after: cut)...])
+      return "\(YAMLText.quoted(String(option.value[..<cut]))): \(YAMLText.quoted(format))"
+    }
+    if !dates.isEmpty { lines.append("#date: {\(dates.joined(separator: ", "))}") }
+    for term in [Term.decimal, .thousands] {
+      let marks = found.proposals.filter { $0.term == term }.map { YAMLText.quoted($0.value) }
+      guard let first = marks.first else { continue }
+      // One mark for all columns, and those of single columns.
+      lines.append("#\(term.rawValue): " + (marks.count == 1 ? first : "[\(marks.joined(separator: ", "))]"))
+    }
+    return lines
   }
 
   private var keyLines: [String] {
@@ -179,9 +200,17 @@ extension JobDraft {
       let columns = (found?.columns ?? []).filter { !$0.type.isEmpty && !$0.name.utf8.contains(0) }
       if columns.isEmpty { return [] }
       let isSample = found?.isFromSample ?? false
+      // A type of its own would keep the keys above from reading a column's numbers.
+      let isTyped = columns.contains { !$0.isReadAsNumbers }
       return [
-        "# the new table's columns\(isSample ? ", by the first MiB of the source" : "")", "type:",
-      ] + columns.map { "  \(YAMLText.quoted($0.name)): \(YAMLText.quoted($0.type))" + Self.examples($0) }
+        "# the new table's columns\(isSample ? ", by the first MiB of the source" : "")",
+        isTyped ? "type:" : "#type:",
+      ]
+        + columns.map { column in
+          let line =
+            "  \(YAMLText.quoted(column.name)): \(YAMLText.quoted(column.type))" + Self.examples(column)
+          return column.isReadAsNumbers ? "#" + line : line
+        }
     }
     let lacking = (found?.columns ?? []).map(\.name).filter { name in
       !existing.columns.contains { SQLName.isSame($0.name, name) }

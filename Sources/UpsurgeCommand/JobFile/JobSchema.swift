@@ -11,7 +11,12 @@ enum JobSchema {
     ("type", "object"),
     ("required", ["tables"]),
     ("additionalProperties", false),
-    ("properties", .object([("atomic", atomic), ("deadline", deadline), ("defaults", reference("defaults")), ("tables", tables)])),
+    (
+      "properties",
+      .object([
+        ("atomic", atomic), ("deadline", deadline), ("defaults", reference("defaults")), ("tables", tables),
+      ])
+    ),
     ("$defs", definitions),
   ])
 
@@ -101,6 +106,7 @@ enum JobSchema {
 
   private static func kind(of option: OptionSpecification) -> [(String, Value)] {
     let scalar = reference("scalar")
+    let scalars = Value.object([("type", "array"), ("minItems", 1), ("items", scalar)])
     let name = reference("name")
     let names = Value.object([("type", "array"), ("minItems", 1), ("uniqueItems", true), ("items", name)])
     switch option.form {
@@ -108,8 +114,13 @@ enum JobSchema {
       return option.words.isEmpty
         ? [("$ref", "#/$defs/scalar")] : [("enum", .list(option.words.map { .text($0) }))]
     case .flag: return [("type", "boolean")]
-    case .list:
-      return [("anyOf", [scalar, .object([("type", "array"), ("minItems", 1), ("items", scalar)])])]
+    case .list: return [("anyOf", [scalar, scalars])]
+    case .listOrMapping:
+      let mapping = Value.object([
+        ("type", "object"), ("minProperties", 1), ("propertyNames", .object([("minLength", 1)])),
+        ("additionalProperties", .object([("anyOf", [scalar, scalars])])),
+      ])
+      return [("anyOf", [scalar, scalars, mapping])]
     case .names: return [("anyOf", [name, names])]
     case .indexes:
       let index = Value.object([("anyOf", [name, names])])

@@ -31,6 +31,9 @@ struct JobSetting {
       return words(text)
     case .flag: return try truth(or: "true or false") ? [option.option] : []
     case .list: return try list().flatMap { words($0) }
+    case .listOrMapping:
+      if case .mapping = value.content { return [] }
+      return try list().flatMap { words($0) }
     case .names: return words(try names(value))
     case .indexes: return try indexes().flatMap { words($0) }
     case .mapping: return []
@@ -52,6 +55,11 @@ struct JobSetting {
     case "rename": for pair in try pairs() { options.table.renames[pair.name] = pair.value }
     case "type": for pair in try pairs() { options.table.types[pair.name] = pair.value.uppercased() }
     case "default": for pair in try pairs() { options.table.defaults[pair.name] = pair.value }
+    case "null": for (column, texts) in try textsByName() { options.input.values.nulls[column] = texts }
+    case "bool":
+      for (column, texts) in try textsByName() {
+        options.input.values.truths[column] = try truths(texts, of: column)
+      }
     case "date": for pair in try pairs() { options.input.values.dates[pair.name] = pair.value }
     case "add": for pair in try pairs() { options.table.added[pair.name] = AddedValue(text: pair.value) }
     case "let":
@@ -78,20 +86,20 @@ extension JobSetting {
     value.utf8.first == UInt8(ascii: "-") ? ["\(option.option)=\(value)"] : [option.option, value]
   }
 
-  private func text(_ node: JobNode, or wanted: String = "a text or a number") throws(UpsurgeError) -> String
-  {
+  func text(_ node: JobNode, or wanted: String = "a text or a number") throws(UpsurgeError) -> String {
     if case .text(let text) = node.content { return text }
     // YAML's own word, which is a value of some options.
     if case .nothing = node.content, node.isNullWord, option.words.contains("null") { return "null" }
     throw wrongKind(node, wanted: wanted)
   }
 
-  private func wrongKind(_ node: JobNode, wanted: String) -> UpsurgeError {
+  func wrongKind(_ node: JobNode, wanted: String) -> UpsurgeError {
     if case .nothing = node.content {
       return node.place.error(
         path, "has no value; it takes \(wanted)", hint: "leave the key out, or quote a text: 'null', ''")
     }
-    return node.place.error(path, "is \(node.kind); it takes \(wanted)", hint: option.help)
+    return node.place.error(
+      path, "is \(node.kind); it takes \(wanted)", hint: mappingHint(for: node) ?? option.help)
   }
 
   private func truth(or wanted: String) throws(UpsurgeError) -> Bool {
@@ -149,37 +157,6 @@ extension JobSetting {
     return indexes
   }
 
-  /// - Parameter emptyFor: what an empty value stands for, where it may be empty.
-  private func pairs(emptyFor meaning: String? = nil) throws(UpsurgeError) -> [(name: String, value: String)]
-  {
-    let forms = [
-      "rename": "{OLD: NEW}", "type": "{COLUMN: TYPE}", "set": "{COLUMN: RULE}", "default": "{COLUMN: VALUE}",
-        "let": "{COLUMN: SQL}", "date": "{COLUMN: FORMAT}", "add": "{COLUMN: VALUE}",
-    ]
-    let form = forms[option.key] ?? "{COLUMN: VALUE}"
-    guard case .mapping(let entries) = value.content else { throw wrongKind(value, wanted: form) }
-    if entries.isEmpty { throw error("the mapping is empty", hint: "leave the key out") }
-    var pairs: [(name: String, value: String)] = []
-    for entry in entries {
-      if entry.key.isEmpty { throw entry.keyPlace.error(path, "an empty name") }
-      if meaning != nil, case .nothing = entry.value.content {
-        pairs.append((entry.key, ""))
-        continue
-      }
-      guard case .text(let text) = entry.value.content else {
-        throw entry.value.place.error(
-          "\(path).\(entry.key)", "is \(entry.value.kind); it takes a text or a number",
-          hint: "write \(form); quote a text: 'null', ''")
-      }
-      if meaning == nil, option.key != "default", text.isEmpty {
-        throw entry.value.place.error(
-          "\(path).\(entry.key)", "is empty", hint: "write \(form), or remove the pair")
-      }
-      pairs.append((entry.key, text))
-    }
-    return pairs
-  }
-
   private func choice(_ word: String, resolve: (String) -> String) throws(UpsurgeError) -> String {
     guard case .mapping(let entries) = value.content else {
       let text = try self.text(value, or: "a word, or {\(word): \(word == "move" ? "DIR" : "COL")}")
@@ -216,6 +193,12 @@ extension JobSetting {
     return entries.map { entry in
       var text = ""
       if case .text(let value) = entry.value.content { text = value }
+      if case .list(let nodes) = entry.value.content {
+        return nodes.map { node in
+          guard case .text(let text) = node.content else { return "" }
+          return "\(option.option) \("\(entry.key)=\(text)".quotedForShell)"
+        }.joined(separator: " ")
+      }
       let sign = option.key == "type" ? ":" : "="
       return "\(option.option) \((entry.key + sign + text).quotedForShell)"
     }

@@ -39,10 +39,6 @@ struct InputOptions: ParsableArguments {
 
   @Option(.rename) var renames: [String] = []
 
-  @Option(.let) var lets: [String] = []
-
-  @Option(.where) var filter: String?
-
   @Option(.type) var types: [String] = []
 
   @OptionGroup var json: JSONOptions
@@ -77,15 +73,6 @@ struct InputOptions: ParsableArguments {
       let name = String(rename[rename.index(after: cut)...])
       try ValueOptions.put(name, String(rename[..<cut]), in: &options.table.renames, option: "--rename")
     }
-    options.table.computedColumns = try GatheredWords.split(lets).map { text in
-      guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
-        text.index(after: cut) != text.endIndex
-      else {
-        throw ValidationError("--let \(text): give COL=SQL, for example 'total=price*qty'")
-      }
-      return LoadOptions.ComputedColumn(String(text[..<cut]), String(text[text.index(after: cut)...]))
-    }
-    options.input.filter = filter
     for type in GatheredWords.split(types) {
       guard let cut = type.lastIndex(of: ":"), cut != type.startIndex else {
         throw ValidationError("--type \(type): give COL:TYPE, for example zip:TEXT")

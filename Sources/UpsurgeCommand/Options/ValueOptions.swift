@@ -1,7 +1,7 @@
 import ArgumentParser
 import Upsurge
 
-/// The options that say how values are written, by column.
+/// The options that say how values are written, by column, and what SQL makes of them.
 struct ValueOptions: ParsableArguments {
   @Option(.date) var dates: [String] = []
 
@@ -14,6 +14,10 @@ struct ValueOptions: ParsableArguments {
   @Option(.trim) var trim = ValueFormats().trim
 
   @Option(.add) var added: [String] = []
+
+  @Option(.let) var lets: [String] = []
+
+  @Option(.where) var filter: String?
 
   /// Puts what was given into `options`.
   /// - Throws: `ValidationError` that names the option.
@@ -40,6 +44,15 @@ struct ValueOptions: ParsableArguments {
       let value = AddedValue(text: String(text[text.index(after: cut)...]))
       try Self.put(value, String(text[..<cut]), in: &options.table.added, option: "--add")
     }
+    options.table.computedColumns = try GatheredWords.split(lets).map { text in
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex,
+        text.index(after: cut) != text.endIndex
+      else {
+        throw ValidationError("--let \(text): give COL=SQL, for example 'total=price*qty'")
+      }
+      return LoadOptions.ComputedColumn(String(text[..<cut]), String(text[text.index(after: cut)...]))
+    }
+    options.input.filter = filter
   }
 
   /// Notes what an option says of a column.
@@ -55,10 +68,12 @@ struct ValueOptions: ParsableArguments {
   /// `COL`, or `COL=YES/NO` with commas between several words.
   private func truth(_ text: String) throws -> (String, ValueFormats.Truths) {
     guard let cut = text.firstIndex(of: "=") else { return (text, .usual) }
-    guard cut != text.startIndex, let words = ValueFormats.Truths(words: String(text[text.index(after: cut)...]))
+    guard cut != text.startIndex,
+      let words = ValueFormats.Truths(words: String(text[text.index(after: cut)...]))
     else {
       throw ValidationError(
-        "--bool \(text): give COL, or COL=YES/NO, for example active=A,active/I,inactive; a slash in a word is //")
+        "--bool \(text): give COL, or COL=YES/NO, for example active=A,active/I,inactive; a slash in a word is //"
+      )
     }
     return (String(text[..<cut]), words)
   }
@@ -80,7 +95,8 @@ struct ValueOptions: ParsableArguments {
       let decimal = decimalsByColumn[column]
       // Who says how fractions of the column begin says all of it: the mark between thousands of others is not meant.
       values.numberForms[column] = ValueFormats.Numbers(
-        decimal: decimal ?? values.decimal, thousands: thousandsByColumn[column] ?? (decimal == nil ? groups : nil))
+        decimal: decimal ?? values.decimal,
+        thousands: thousandsByColumn[column] ?? (decimal == nil ? groups : nil))
     }
   }
 
@@ -92,7 +108,9 @@ struct ValueOptions: ParsableArguments {
     for word in GatheredWords.split(words) {
       // A mark may be the equals sign itself.
       if let cut = word.firstIndex(of: "="), cut != word.startIndex {
-        try put(try read(String(word[word.index(after: cut)...])), String(word[..<cut]), in: &columns, option: option)
+        try put(
+          try read(String(word[word.index(after: cut)...])), String(word[..<cut]), in: &columns,
+          option: option)
       } else {
         if general != nil { throw ValidationError("\(option) is given twice for all columns") }
         general = try read(word)

@@ -41,6 +41,12 @@ package enum ArchiveKind: Sendable, Equatable {
 
   static let tarBlockByteCount = 512
 
+  /// Whether it is worth a look at the end of a file: it begins as a program, or is called a zip archive.
+  private static func mayUnpackItself(_ file: ArchiveFile, _ prefix: [UInt8]) -> Bool {
+    let programs: [[UInt8]] = [Array("#!".utf8), Array("MZ".utf8), [0x7F] + Array("ELF".utf8)]
+    return programs.contains(where: prefix.starts) || file.name.lowercased().hasSuffix(".zip")
+  }
+
   /// What a file is; nil for what is no archive, and for what cannot be read: who opens it says why.
   /// - Parameter followsLinks: false for a file that was found in a folder.
   package static func of(_ path: String, followsLinks: Bool = true) -> ArchiveKind? {
@@ -54,7 +60,10 @@ package enum ArchiveKind: Sendable, Equatable {
     let prefix = try file.bytes(Compression.magicByteCount, at: 0)
     let compression = Compression.detect(prefix)
     if compression == .none {
-      return detect(prefix)
+      if let kind = detect(prefix) { return kind }
+      // A zip archive may stand after a program that unpacks it.
+      guard mayUnpackItself(file, prefix), let end = try ZipEnd(file), end.memberCount > 0 else { return nil }
+      return .zip
     }
     file.offset = 0
     let content = try Decoder(

@@ -16,6 +16,9 @@ class ArchiveIntake {
   /// The bytes that were read last; valid until the next ones are.
   private(set) var last = UnsafeRawBufferPointer(start: nil, count: 0)
 
+  /// The last bytes that there were; unlike `last` also at the end of the source.
+  private(set) var lastBytes = UnsafeRawBufferPointer(start: nil, count: 0)
+
   /// The end of what was read; shorter where bytes before it were stepped over.
   private var tail: [UInt8] = []
 
@@ -44,6 +47,7 @@ class ArchiveIntake {
     last = UnsafeRawBufferPointer(rebasing: memory[..<count])
     byteCount += UInt64(count)
     isAtEnd = count == 0
+    if !isAtEnd { lastBytes = last }
     tail = Array((tail + last.suffix(Self.tailByteCount)).suffix(Self.tailByteCount))
     return last
   }

@@ -110,6 +110,10 @@ extension CodecSource {
   /// What the source has failed with, or else what libarchive says of its content.
   private func broken() -> UpsurgeError {
     if let failure = intake.failure { return failure }
+    // libarchive takes what follows a whole stream of xz for another one.
+    if compression == .xz, let place = XZFooter.junk(in: intake.lastBytes) {
+      return goesOn(at: intake.byteCount - UInt64(intake.lastBytes.count - place))
+    }
     if intake.isAtEnd {
       return UpsurgeError(
         .badInput,

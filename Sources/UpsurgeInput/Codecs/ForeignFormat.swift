@@ -30,6 +30,15 @@ struct ForeignFormat: Sendable {
         .badInput, "\(SourceName.shown(name)) is \(what), and archives are read from files only",
         position: Position(file: name, byte: 0), hint: "save it to a file first, and load that file")
     }
+    // No other program finds a member of an archive by its path.
+    if isArchive || command != nil, let path = Source(name).filePath, let place = ArchivePath(path) {
+      let member = place.member.split(separator: "/").last.map(String.init) ?? place.member
+      let file = (member.hasPrefix("-") ? "./" + member : member).quotedForShell
+      return UpsurgeError(
+        .badInput, "\(SourceName.shown(name)) is \(what), which is not read inside an archive",
+        position: Position(file: name, byte: 0),
+        hint: "unpack \(place.archive.escapedForTerminal), and load \(file)")
+    }
     var parts = [command.map { SourceName.piped($0, name) }, advice]
     if needsFile, SourceName.asShellArgument(name).isEmpty, let command {
       parts[0] = "save it to a file first; then: \(command) FILE | upsurge load DB TABLE -"

@@ -18,7 +18,9 @@ extension MirrorJob {
       let state: (any MirrorState)? = server ?? connection
       var check = SchemaCheck(job: self, table: table)
       check.header = header(of: table)
-      guard let state, let schema = try state.schema(of: table.name) else {
+      let schema = try state?.schema(of: table.name)
+      warnings += check.wordWarnings(hasTable: schema != nil)
+      guard let state, let schema else {
         warnings.append(check.missing())
         continue
       }
@@ -30,6 +32,17 @@ extension MirrorJob {
       }
     }
     return warnings
+  }
+
+  /// Looks at the SQL that the job says, as far as that needs neither a feed nor a database.
+  /// - Throws: `usage`, in the words of the job.
+  package func checkSQL() throws(UpsurgeError) {
+    for table in tables {
+      let fault = SchemaCheck(job: self, table: table).sqlFault(fields: nil, scope: table.scope)
+      guard var fault = file == nil ? fault : fault?.ofJob else { continue }
+      fault.said = "table \(table.name.escapedForTerminal): \(saying: fault.said)"
+      throw fault
+    }
   }
 
   private func header(of table: MirrorTable) -> [String]? {

@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// Something in the schema of a database that a feed of a job cannot follow.
+/// Something that a feed of a job cannot follow: in the schema of a database, or in what the job itself says.
 ///
 ///     for warning in try job.check() { print(warning.table, warning.message) }
 public struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
@@ -26,6 +26,10 @@ public struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
     case keptRowsChange = "kept-rows-change"
     /// The scope is no condition over the table.
     case badScope = "bad-scope"
+    /// SQL of the job cannot be compiled, or names a field that the feed does not have.
+    case badSQL = "bad-sql"
+    /// The job names a field or a column that the feed does not have.
+    case unknownField = "unknown-field"
   }
 
   public var table: String

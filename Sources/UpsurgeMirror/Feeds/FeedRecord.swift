@@ -53,6 +53,8 @@ struct FeedIdentity: Sendable, Equatable {
   var secretMark: String?
   /// How values are said to be written, by column, in the words of options.
   var values: [String] = []
+  /// What else is said of the records, in words of options; nil where an earlier version has noted nothing.
+  var records: [String]?
 
   init(_ table: MirrorTable) {
     kind = table.kind.rawValue
@@ -61,6 +63,7 @@ struct FeedIdentity: Sendable, Equatable {
     key = table.options.rules.key.map { SQLName.folded($0) }
     scope = table.scope
     values = table.options.input.values.words.map { "\($0.term.rawValue) \($0.value)" }
+    records = Self.records(of: table)
     var headers: [String: String] = [:]
     let isAsked = table.sources.contains(where: \.isURL)
     for (name, value) in isAsked ? table.headers.sorted(by: { $0.key < $1.key }) : [] {
@@ -89,9 +92,9 @@ struct FeedIdentity: Sendable, Equatable {
 
   init(
     kind: String, sources: [String], key: [String], scope: String?, headers: [String: String]?,
-    secretMark: String? = nil, values: [String] = []
+    secretMark: String? = nil, values: [String] = [], records: [String]? = nil
   ) {
-    self.values = values
+    (self.values, self.records) = (values, records)
     (self.kind, self.sources, self.key, self.scope) = (kind, sources, key, scope)
     (self.headers, self.secretMark) = (headers, secretMark)
   }
@@ -103,7 +106,8 @@ struct FeedIdentity: Sendable, Equatable {
   }
 
   /// What is not as it was, in the words of a job file.
-  func changes(from other: FeedIdentity) -> [String] {
+  /// - Parameter fields: those that the last accepted delivery had and the job took; empty where nobody knows.
+  func changes(from other: FeedIdentity, fields: [String]) -> [String] {
     var words: [String] = []
     if kind != other.kind { words.append("kind (was \(other.kind))") }
     if sources != other.sources { words.append("source (was \(other.sources.joined(separator: ", ")))") }
@@ -115,6 +119,7 @@ struct FeedIdentity: Sendable, Equatable {
       )
       words.append("\(Self.list(now)) (was \(Self.list(then)))")
     }
+    words += changedRecords(from: other, fields: fields)
     let names = changedHeaders(from: other).filter { !Self.isRenewed($0) }
     if !names.isEmpty { words.append("headers (other \(names.joined(separator: ", ")))") }
     return words

@@ -33,7 +33,6 @@ enum FeedShapeText {
     number("skipped", shape.skippedLineCount)
     number("fields", shape.fieldCount)
     text("encoding", shape.encoding?.rawValue)
-    text("sql", shape.shaping.isEmpty ? nil : shape.shaping)
     out.endObject()
     return String(decoding: out.bytes, as: UTF8.self)
   }
@@ -58,7 +57,6 @@ enum FeedShapeText {
       guard let encoding = TextEncoding(name: name), encoding != .auto else { throw FeedText.unreadable }
       shape.encoding = encoding
     }
-    shape.shaping = value["sql"]?.text ?? ""
     try check(shape)
     return shape
   }

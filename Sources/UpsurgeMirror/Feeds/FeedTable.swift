@@ -164,7 +164,7 @@ enum FeedTable {
   /// delivered anything yet.
   private static func forgetUnnamed(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
     guard let unnamed = try read(record.table, ownedBy: "", on: connection),
-      record.identity.changes(from: unnamed.identity).isEmpty
+      record.identity.changes(from: unnamed.identity, fields: unnamed.shape?.fields ?? []).isEmpty
     else { return }
     try RowStateTable.adopt(record.table, by: record.ownedBy, on: connection)
     try UnacceptedState.adopt(record.table, by: record.ownedBy, on: connection)

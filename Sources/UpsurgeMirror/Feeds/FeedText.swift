@@ -29,6 +29,10 @@ enum FeedText {
       out.key("values")
       out.strings(identity.values)
     }
+    if let records = identity.records {
+      out.key("records")
+      out.strings(records)
+    }
     if !hasDelivered {
       out.key("delivered")
       out.bool(false)
@@ -52,7 +56,8 @@ enum FeedText {
     }
     let identity = FeedIdentity(
       kind: kind, sources: sources, key: key, scope: value["scope"]?.text, headers: headers,
-      secretMark: value["secrets"]?.text, values: value["values"]?.texts ?? [])
+      secretMark: value["secrets"]?.text, values: value["values"]?.texts ?? [],
+      records: value["records"]?.texts)
     return (identity, value["delivered"] != .bool(false))
   }
 

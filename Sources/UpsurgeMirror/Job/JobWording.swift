@@ -17,6 +17,9 @@ package enum JobWording {
   /// Keys that are lists of texts, in which `=` is a part of the text.
   private static let lists: Set<Term> = [.null, .bool]
 
+  /// Such lists, where a value without `=` is a word for all columns.
+  private static let marks: Set<Term> = [.decimal, .thousands]
+
   /// Keys of `guards`.
   private static let guards: Set<Term> = [
     .maxDelete, .minRows, .minRatio, .allowEmpty, .expectCount, .suspicious, .lineEnd, .trailer,
@@ -41,18 +44,47 @@ package enum JobWording {
     if let phrase = phrases[term] { return phrase }
     if typed.contains(term) { return Wording.option(term, value) }
     let place = guards.contains(term) ? " in the guards" : ""
-    if lists.contains(term), let value, !value.contains("'") { return "\(name): '\(value)'" }
+    if let value, !value.contains("'"), lists.contains(term) || marks.contains(term) && value.contains("=") {
+      return "\(name): '\(value)'"
+    }
     if flags.contains(term), value == nil { return "\(name): true\(place)" }
-    return (value.map { "\(name): \(Self.value($0))" } ?? name) + place
+    return (value.map { "\(name): \(Self.value($0, of: term))" } ?? name) + place
   }
 
-  /// `A,B` is `[A, B]`, and `OLD=NEW` is `{OLD: NEW}`.
-  private static func value(_ word: String) -> String {
+  /// `A,B` is `[A, B]`, and `OLD=NEW` is `{OLD: NEW}`. What a shell would have in quotes has those of YAML, where it needs any.
+  private static func value(_ word: String, of term: Term) -> String {
+    let isMapping = mappings.contains(term)
+    let word = isMapping ? withoutShellQuotes(word) : word
     if word.contains(where: { "'\"".contains($0) }) { return word }
+    if term == .type, let cut = word.lastIndex(of: ":"), cut != word.startIndex {
+      return mapping(word[..<cut], word[word.index(after: cut)...])
+    }
+    let pair = word.split(separator: "=", maxSplits: 1)
+    if pair.count == 2, isMapping { return mapping(pair[0], pair[1]) }
     let names = word.split(separator: ",")
     if names.count > 1 { return "[\(names.joined(separator: ", "))]" }
-    let pair = word.split(separator: "=", maxSplits: 1)
-    return pair.count == 2 ? "{\(pair[0]): \(pair[1])}" : word
+    return pair.count == 2 ? mapping(pair[0], pair[1]) : word
+  }
+
+  private static func mapping(_ name: some StringProtocol, _ value: some StringProtocol) -> String {
+    "{\(inMapping(name)): \(inMapping(value))}"
+  }
+
+  /// Keys that take names and what holds for each, which may hold commas.
+  private static let mappings: Set<Term> = [.rename, .type, .let, .date, .add, .set, .default]
+
+  private static func withoutShellQuotes(_ word: String) -> String {
+    guard word.utf8.count > 2, word.hasPrefix("'"), word.hasSuffix("'") else { return word }
+    let inner = word.dropFirst().dropLast()
+    return inner.contains("'") ? word : String(inner)
+  }
+
+  /// A text in a mapping that is written in one line.
+  private static func inMapping(_ text: some StringProtocol) -> String {
+    let isPlain =
+      text.first.map { !"%@&*!|>#-?`:=".contains($0) } ?? false && !text.contains { ",{}[]#".contains($0) }
+      && !text.contains(": ")
+    return isPlain ? String(text) : "'\(text)'"
   }
 }
 

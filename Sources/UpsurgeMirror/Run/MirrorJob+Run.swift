@@ -94,6 +94,14 @@ extension MirrorJob {
     guard let digest = acceptedDelivery,
       !summary.tables.contains(where: { $0.loads.contains(where: \.acceptance.isByDigest) })
     else { return }
+    // Whose delivery no guard has judged may be the table that it is about.
+    if let table = summary.tables.first(where: { $0.error != nil || $0.loads.contains { $0.error != nil } }) {
+      return note(
+        RunNote(
+          .warning,
+          "\(.acceptDelivery, digest.escapedForTerminal) has accepted nothing: table \(table.name.escapedForTerminal) "
+            + "was stopped before its delivery was judged"))
+    }
     note(
       RunNote(
         .warning,

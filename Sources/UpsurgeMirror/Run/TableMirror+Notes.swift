@@ -17,6 +17,19 @@ extension TableMirror {
           + "there, suspicious: [\(count)] in the guards keeps rows from being swept"))
   }
 
+  /// Says what a table holds when its feed has become another one, and a guard has refused the first delivery of that.
+  func noteMixture(of load: RunSummary, _ former: FeedRecord?) {
+    guard let former, former.hasDelivered, load.guardRefusal != nil, load.hasCommitted,
+      !FeedIdentity(table).changes(from: former.identity, fields: former.shape?.fields ?? []).isEmpty
+    else { return }
+    let stored = load.ledger.inserted + load.ledger.updated
+    note(
+      RunNote(
+        .warning,
+        "table \(table.name.escapedForTerminal) holds rows of both feeds: none of the former one's has gone, and "
+          + "\(Words.count(stored, "row")) of this delivery \(stored == 1 ? "was" : "were") stored"))
+  }
+
   /// Notes how it went, for the next run and for whoever watches; where there is no database, at the end of the run.
   /// - Returns: false where that could not be.
   func keep(

@@ -214,6 +214,7 @@ extension TableMirror {
       return
     }
     turn.summary.add(load)
+    noteMixture(of: load, turn.former)
     let isNoted = !delivery.isTakenOnce || job.dryRun == nil
     // Until it is noted as the last delivery, what that was before says nothing of the table.
     if load.hasCommitted {

@@ -113,7 +113,7 @@ struct TableMirror {
       let known = try known()
       turn.record = known
       // As long as nothing of it was ever committed, there is nothing that another feed could take for gone.
-      if let known, known.hasDelivered { try check(known.identity, identity) }
+      if let known, known.hasDelivered { try check(known, identity) }
       try checkOwners()
       turn.record = known ?? newRecord
       turn.former = known
@@ -245,7 +245,7 @@ struct TableMirror {
   /// What is known of the same feed from before it had a name.
   func unnamed(among feeds: [FeedRecord]) -> FeedRecord? {
     guard table.ownedBy != nil, let record = feeds.first(where: { $0.ownedBy.isEmpty }),
-      FeedIdentity(table).changes(from: record.identity).isEmpty
+      FeedIdentity(table).changes(from: record.identity, fields: record.shape?.fields ?? []).isEmpty
     else { return nil }
     return record
   }
@@ -271,8 +271,8 @@ struct TableMirror {
   }
 
   /// - Throws: `guardRefused` where it is another feed than it was.
-  private func check(_ last: FeedIdentity, _ now: FeedIdentity) throws(UpsurgeError) {
-    let changes = now.changes(from: last)
+  private func check(_ last: FeedRecord, _ now: FeedIdentity) throws(UpsurgeError) {
+    let changes = now.changes(from: last.identity, fields: last.shape?.fields ?? [])
     if changes.isEmpty || job.acceptsChanges { return }
     throw UpsurgeError(
       .guardRefused,

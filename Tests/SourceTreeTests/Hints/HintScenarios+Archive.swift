@@ -27,6 +27,22 @@ extension HintTable {
       "files of several tables", ["name those of one table, such as …, or a pattern for several"],
       [("a.csv", two), ("b.csv", "q\n1\n")], "f.zip", exit: 65, then: load("f.zip/a.csv")),
     archive(
+      "a text beside the table", ["name those of one table, such as …, or a pattern for several"],
+      [("README.txt", "Read me first.\nThis is text.\n"), ("a.csv", two)], "f.zip", exit: 65,
+      then: load("f.zip/a.csv")),
+    archive(
+      "a document beside the table", ["name …, or …"], [("b.pdf", "%PDF-1.4 x"), ("a.csv", two)], "f.zip", exit: 65,
+      then: load("f.zip/*.csv")),
+    archive(
+      "a document beside a table without an ending", ["name …"], [("b.pdf", "%PDF-1.4 x"), ("a", two)], "f.zip", exit: 65,
+      then: load("f.zip/a")),
+    HintScenario(
+      name: "archive: an archive in it", hints: ["unpack …, and load …"],
+      prepare: zip([("a.csv", two)]) + "; mv f.zip in.zip; python3 -m zipfile -c f.zip in.zip && mv in.zip gone.zip",
+      first: ["load", "d.db", "t", "f.zip/in.zip"], firstExit: 65,
+      steps: [.shell("python3 -m zipfile -e f.zip . && upsurge load d.db t in.zip")], query: "SELECT * FROM t",
+      rows: ["1|'x'", "2|'y'"]),
+    archive(
       "a folder in it", ["name its files: …/…/*.csv"], [("d/a.csv", two)], "f.zip/d", exit: 66,
       then: load("f.zip/d/*.csv")),
     archive(

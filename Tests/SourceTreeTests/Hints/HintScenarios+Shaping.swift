@@ -79,8 +79,7 @@ extension HintTable {
       query: "SELECT id, b, c, n FROM t",
       rows: ["1|2|3|1"]),
     HintScenario(
-      name: "shaping: other SQL of a feed",
-      hints: ["--accept-change goes on with it; else bring back the SQL as it was"],
+      name: "shaping: other SQL of a feed", hints: ["--accept-change goes on with it as it is now"],
       files: ["f.csv": sales, "j.yaml": "tables:\n  t: {source: f.csv, key: [id]}\n"],
       prepare: "upsurge mirror d.db j.yaml 2>/dev/null; sed -i \"s/key:/where: qty <> '4', &/\" j.yaml",
       first: ["mirror", "d.db", "j.yaml"], firstExit: 4, steps: [.add("--accept-change")],

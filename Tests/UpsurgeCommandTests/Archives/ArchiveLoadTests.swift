@@ -73,6 +73,83 @@ struct ArchiveLoadTests {
     #expect(try rows("SELECT min(\(number)), max(\(number)) FROM t") == ["1|1"])
   }
 
+  /// What is printed of an archive whose files are these.
+  private func talk(_ members: [(String, [UInt8])], _ name: String = "f.zip", _ part: String = "") throws
+    -> String
+  {
+    let path = scratch.write(try Packing.archive(.zip, members), to: name)
+    let outcome = try load(path + part)
+    #expect(outcome.exitCode == 65, "\(outcome.talk)")
+    return outcome.talk
+  }
+
+  @Test("Of files that hold no records, the hint names those that do")
+  func others() throws {
+    let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0]
+    let inner = try Packing.archive(.zip, [("b.csv", Self.csv(3..<5))])
+    let others: [(String, [UInt8])] = [
+      ("pic.png", png), ("doc.pdf", Array("%PDF-1.4 x".utf8)), ("inner.zip", inner),
+    ]
+    for other in others {
+      for members in [[("d/a.csv", Self.csv(0..<3)), other], [other, ("d/a.csv", Self.csv(0..<3))]] {
+        let talk = try talk(members)
+        let archive = scratch.file("f.zip")
+        #expect(
+          talk.contains("f.zip/\(other.0) is ")
+            && talk.contains("fix: name \(archive)/d/a.csv, or \(archive)/d/*.csv"), "\(talk)")
+      }
+    }
+    #expect(try load(scratch.file("f.zip") + "/d/*.csv").exitCode == 0)
+    // Alone, an archive in an archive is to be unpacked.
+    let alone = try talk([("inner.zip", inner)])
+    #expect(
+      alone.contains("fix: unpack \(scratch.file("f.zip")), and load inner.zip")
+        && !alone.contains("unzip -p |"), "\(alone)")
+    // A text is not the table, though it can be read.
+    let readme = try talk([
+      ("README.txt", Array("Read me.\nIt is text.\n".utf8)), ("a.csv.gz", Array("id,a\n1,x\n".utf8)),
+      ("b.csv", Array("q,r\n1,2\n".utf8)),
+    ])
+    #expect(readme.contains("such as \(scratch.file("f.zip"))/a.csv.gz, or a pattern"), "\(readme)")
+  }
+
+  @Test("inspect takes patterns as load does, and says that there are more files")
+  func inspected() throws {
+    let path = scratch.write(
+      try Packing.archive(.zip, [("a.csv", Self.csv(0..<3)), ("b.csv", Self.csv(3..<5))]), to: "two.zip")
+    _ = scratch.write(Self.csv(0..<3), to: "1.tab")
+    _ = scratch.write(Self.csv(0..<3), to: "2.tab")
+    for (source, first) in [
+      (path, "two.zip/a.csv"), (path + "/*.csv", "two.zip/a.csv"), (scratch.file("*.tab"), "1.tab"),
+    ] {
+      for options in [[], ["--check"]] {
+        let outcome = try Command.run(["inspect", source] + options)
+        #expect(outcome.exitCode == 0, "\(outcome.talk)")
+        #expect(
+          outcome.output.contains(
+            "\(first) is the first of 2 files of \(source); name another one to look at it"),
+          "\(outcome.output)")
+      }
+    }
+    let one = try Command.run(["inspect", path + "/b.csv"])
+    #expect(one.exitCode == 0 && !one.output.contains("the first of"), "\(one.output)")
+    #expect(try Command.run(["inspect", path + "/*.tsv"]).exitCode == 66)
+  }
+
+  @Test(
+    "A zip archive after the program that unpacks it is read",
+    arguments: ["#!/bin/sh\necho unpacking\nexit 0\n", "MZ\u{0}\u{1}\u{2}", "id,name,price\n"])
+  func selfExtracting(stub: String) throws {
+    let archive = try Packing.archive(.zip, [("a.csv", Self.csv(0..<3)), ("b.csv", Self.csv(3..<5))])
+    let path = scratch.write(Array(stub.utf8) + archive, to: "self.zip")
+    let outcome = try load(path)
+    #expect(outcome.exitCode == 0 && outcome.talk.contains("self.zip: zip · 2 files"), "\(outcome.talk)")
+    #expect(try rows("SELECT count(*), sum(id) FROM t") == ["5|10"])
+    // A text that is only called so is a text.
+    let text = scratch.write(Self.csv(0..<3), to: "text.zip")
+    #expect(try Command.run(["load", scratch.file("b.db"), "t", text]).exitCode == 0)
+  }
+
   @Test("A bad record is kept with the file in the archive, and replayed")
   func rejects() throws {
     let bad = Array("id,name,price\n5,e,1\nsix,f,2\n7,g,3\n".utf8)
@@ -94,7 +171,10 @@ struct ArchiveLoadTests {
   @Test("A load that stops in the third file resumes there, and doubles nothing")
   func resumes() throws {
     var bytes = try Packing.archive(
-      .zip, [0..<2_000, 2_000..<4_000, 4_000..<104_000].enumerated().map { ("\($0.offset).csv", Self.csv($0.element)) })
+      .zip,
+      [0..<2_000, 2_000..<4_000, 4_000..<104_000].enumerated().map {
+        ("\($0.offset).csv", Self.csv($0.element))
+      })
     let whole = bytes
     // The checksum of the third file: that it is wrong shows when all of the file has been read.
     let third = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x50, 0x4B, 3, 4]) })

@@ -35,6 +35,63 @@ struct JobDraftTests {
     return (draft.text, try #require(job.tables.first))
   }
 
+  @Test("Formats of values are keys of the draft, and count when their # is taken off")
+  func formats() throws {
+    let source = scratch.write("id;d;p\n1;31.12.2025;1.234,50\n2;01.01.2026;5,00\n", to: "in.csv")
+    let (text, plain) = try draft(source, key: ["id"])
+    #expect(text.contains("# note: column d holds dates: date: {d: '%d.%m.%Y'} reads them\n"), "\(text)")
+    #expect(
+      text.contains("# note: column p holds numbers: decimal: comma thousands: point reads them\n"), "\(text)"
+    )
+    #expect(!text.contains("--date") && !text.contains("--decimal"), "\(text)")
+    #expect(plain.options.input.values == ValueFormats() && plain.options.table.types["p"] == nil)
+    #expect(plain.options.table.types["id"] == "INTEGER")
+    let keys = ["#date: {d: \"%d.%m.%Y\"}", "#decimal: comma", "#thousands: point"]
+    var edited = text
+    for key in keys {
+      #expect(text.contains("    \(key)\n"), "\(text)")
+      edited = edited.replacingOccurrences(of: "    \(key)", with: "    \(key.dropFirst())")
+    }
+    let job = scratch.write(edited, to: "job.yaml")
+    let outcome = try Command.run(["mirror", scratch.file("i.db"), job])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(
+      try Database(scratch.file("i.db")).rows("SELECT *, typeof(p) FROM \"in\"") == [
+        "1|'2025-12-31'|1234.5|'real'", "2|'2026-01-01'|5.0|'real'",
+      ])
+  }
+
+  @Test("Marks of single columns are a list, beside the one for all")
+  func marksByColumn() throws {
+    // Points of thousands in p, and decimal points in lat.
+    let mixed = scratch.write("id;p;lat\n1;1.234,50;48.25\n2;5,00;9.5\n", to: "mixed.csv")
+    // No mark reads both columns.
+    let differing = scratch.write("id;p;q\n1;1.234,50;1,234.50\n2;5,00;7,654.25\n", to: "differing.csv")
+    for (source, key, row) in [
+      (mixed, "#decimal: [comma, \"lat=point\"]", "1|1234.5|48.25"),
+      (differing, "#thousands: [\"p=point\", \"q=comma\"]", "1|1234.5|1234.5"),
+    ] {
+      let (text, table) = try draft(source, key: ["id"])
+      #expect(text.contains("    \(key)\n") && table.options.input.values == ValueFormats(), "\(text)")
+      #expect(table.options.table.types["p"] == nil && !text.contains("{lat: point}"), "\(text)")
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+        let isMark = line.hasPrefix("    #decimal:") || line.hasPrefix("    #thousands:")
+        return isMark ? "    \(line.dropFirst(5))" : String(line)
+      }
+      let job = scratch.write(lines.joined(separator: "\n"), to: "job.yaml")
+      let outcome = try Command.run(["mirror", scratch.file("m.db"), job])
+      #expect(outcome.exitCode == 0, "\(outcome.talk)")
+      #expect(try Database(scratch.file("m.db")).rows("SELECT * FROM \"\(table.name)\" LIMIT 1") == [row])
+    }
+  }
+
+  @Test("Where all columns are numbers that a key reads, no type is left to stand alone")
+  func allNumbers() throws {
+    let source = scratch.write("a;b\n1.234,50;2.000,25\n5,00;6,75\n", to: "in.csv")
+    let (text, table) = try draft(source)
+    #expect(text.contains("    #type:\n") && table.options.table.types.isEmpty, "\(text)")
+  }
+
   @Test(
     "The shipped datasets",
     arguments: [
@@ -52,7 +109,9 @@ struct JobDraftTests {
     #expect(table.sweep == .none && table.guards == MirrorGuards() && table.options.rejects.target == .table)
     let found = try InspectJob(source: source).describe()
     #expect(
-      table.options.table.types == Dictionary(uniqueKeysWithValues: found.columns.map { ($0.name, $0.type) }))
+      table.options.table.types
+        == Dictionary(
+          uniqueKeysWithValues: found.columns.filter { !$0.isReadAsNumbers }.map { ($0.name, $0.type) }))
     #expect(text.contains("# \(found.summary.escapedForTerminal)\n"))
   }
 
@@ -135,8 +194,10 @@ struct JobDraftTests {
     let (text, _) = try draft(scratch.write("id,a\n1,2\n", to: "a.csv"), key: ["id"])
     #expect(text.contains("\n    sweep: none\n") && text.contains("\n    #guards:\n"), "\(text)")
     #expect(!text.contains("\n    guards:"))
-    let swept = text.replacing("sweep: none", with: "sweep: hard").replacing("    #guards:", with: "    guards:")
-      .replacing("    #  m", with: "      m")
+    let swept = text.replacing("sweep: none", with: "sweep: hard").replacing(
+      "    #guards:", with: "    guards:"
+    )
+    .replacing("    #  m", with: "      m")
     #expect(swept.contains("\n    guards:\n      max-delete: 10%"), "\(swept)")
     let job = try JobFileReader(file: "job.yaml") { _ in nil }.read(Array(swept.utf8), database: "a.db").job
     #expect(job.tables.first?.sweep == .hard && job.tables.first?.guards == MirrorGuards())
@@ -151,7 +212,8 @@ struct JobDraftTests {
   func others(source: String, name: String) throws {
     let (text, table) = try draft(source)
     #expect(
-      table.name == name && table.sources.map(\.opening) == [Source(source).opening] && text.contains("# not looked at"))
+      table.name == name && table.sources.map(\.opening) == [Source(source).opening]
+        && text.contains("# not looked at"))
   }
 
   @Test("A folder is known by its first file, a glob by its first match")
@@ -164,7 +226,9 @@ struct JobDraftTests {
         atPath: "\(folder)/\(name)", contents: Data("\(name.prefix(1)),x\n1,2\n".utf8))
     }
     let (_, table) = try draft(folder + "/")
-    #expect(table.name == "in" && table.options.table.types.keys.contains("a") && table.sources == [Source(folder + "/")])
+    #expect(
+      table.name == "in" && table.options.table.types.keys.contains("a")
+        && table.sources == [Source(folder + "/")])
     #expect(try draft(folder + "/*.csv").table.name == "records")
     #expect(throws: UpsurgeError.self) { try draft(folder + "/*.tsv") }
   }

@@ -215,7 +215,22 @@ struct JobFileErrorTests {
     table("key: [a, '']", "4:14", "tables.t.key: an empty name"),
     table(
       "rename: [a=b]", "4:13", "tables.t.rename: is a list; it takes {OLD: NEW}",
-      "Another name for a field."),
+      "write rename: {a: b}"),
+    table(
+      "let: total=price*2", "4:10", "tables.t.let: is a text; it takes {COLUMN: SQL}",
+      "write let: {total: \"price*2\"}"),
+    table(
+      "date: day=%d/%m/%Y", "4:11", "tables.t.date: is a text; it takes {COLUMN: FORMAT}",
+      "write date: {day: \"%d/%m/%Y\"}"),
+    table(
+      "type: [zip:TEXT, a]", "4:11", "tables.t.type: is a list; it takes {COLUMN: TYPE}",
+      "write it as in type: {zip: TEXT}"),
+    table(
+      "bool: {a: ja}", "4:11", "tables.t.bool.a: ja is not YES/NO",
+      "write bool: {active: 'A,active/I,inactive'}, or true for the words that are known"),
+    table(
+      "null: {a: [x, {b: c}]}", "4:19", "tables.t.null.a: is a mapping; it takes a text or a list of texts",
+      "quote a text: 'null', ''"),
     table(
       "rename: {a: }", "4:14", "tables.t.rename.a: is nothing; it takes a text or a number",
       "write {OLD: NEW}; quote a text: 'null', ''"),

@@ -157,10 +157,13 @@ struct JobFileTests {
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
       "--header-lines=2",
-      "--names=a,\"b,c\"", "--sheet=Data", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
+      "--names=a,\"b,c\"", "--sheet=Data", "--skip-lines=3", "--comment=#",
+      "--null=NA", "--null=-", "--null", "",
       "--quoted-empty=text", "--encoding=latin-1",
-      "--ragged=pad", "--quotes=lenient", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
-      "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix", "--infer=full",
+      "--ragged=pad", "--quotes=lenient", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER",
+      "--flatten=_",
+      "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix",
+      "--infer=full",
       "--max-ratio=none",
       "--memory=128MiB",
       "--key=id,\"a, b\",\"x\"\"y\"", "--key-where=active = 1", "--create-key", "--null-keys=insert",
@@ -179,7 +182,9 @@ struct JobFileTests {
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
     #expect(Self.shown(table) == Self.shown(expected))
-    #expect(expected.options.rules.key == ["id", "a, b", "x\"y"] && expected.options.input.csv.nullSpellings.count == 3)
+    #expect(
+      expected.options.rules.key == ["id", "a, b", "x\"y"]
+        && expected.options.input.csv.nullSpellings.count == 3)
     let mentioned = Set(words.map { $0.prefix { $0 != "=" } })
     let left = OptionCatalogue.keys.filter { $0.group == nil && !mentioned.contains($0.option[...]) }.map(
       \.key)
@@ -191,6 +196,21 @@ struct JobFileTests {
         "owned-by", "rename", "scope",
         "set", "strict", "sweep", "widths",
       ])
+  }
+
+  @Test("Texts that are NULL and words of yes and no are given by column, as a mapping or a list")
+  func byColumn() throws {
+    let mapping = try self.table("null: {kind: A, 'a=b': ['-', '']}\nbool: {flag: ja/nein, known: true}")
+    let list = try self.table("null: [kind=A, '-']\nbool: [flag=ja/nein, known]")
+    #expect(mapping.options.input.values.nulls == ["kind": ["A"], "a=b": ["-", ""]])
+    #expect(
+      list.options.input.values.nulls == ["kind": ["A"]] && list.options.input.csv.nullSpellings == [[0x2D]])
+    #expect(
+      mapping.options.input.values.truths == ["flag": .words(yes: ["ja"], no: ["nein"]), "known": .usual])
+    #expect(mapping.options.input.values.truths == list.options.input.values.truths)
+    #expect(mapping.options.input.csv.nullSpellings.isEmpty)
+    let slash = try self.table("bool: {flag: 'yes/no,N//A'}")
+    #expect(slash.options.input.values.truths == ["flag": .words(yes: ["yes"], no: ["no", "N/A"])])
   }
 
   /// A table as text, whose dictionaries keep no order.
@@ -258,7 +278,8 @@ struct JobFileTests {
       job.tables[1].options.rules.key == ["x", "y"] && job.tables[1].sweep == .none
         && !job.tables[1].options.table.isStrict)
     #expect(
-      job.tables[2].sweep == .hard && job.tables[2].options.table.isStrict && job.tables[2].scope == "tenant = 7")
+      job.tables[2].sweep == .hard && job.tables[2].options.table.isStrict
+        && job.tables[2].scope == "tenant = 7")
     #expect(job.tables[2].sources == ["exec:cat c.csv"])
   }
 
@@ -364,7 +385,8 @@ struct JobFileTests {
   @Test(
     "The jobs in the documentation are read",
     arguments: [
-      "Sources/UpsurgeCommand/UpsurgeCommand.docc/Mirrors.md", "Sources/UpsurgeMirror/UpsurgeMirror.docc/JobFiles.md",
+      "Sources/UpsurgeCommand/UpsurgeCommand.docc/Mirrors.md",
+      "Sources/UpsurgeMirror/UpsurgeMirror.docc/JobFiles.md",
     ])
   func documentation(file: String) throws {
     var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)

@@ -67,6 +67,8 @@ struct JobSchemaTests {
     #"{"tables": {"t": {"source": "https://a/b", "headers": {"A": "b"}, "key": "a,b", "sweep": {"soft": "gone"}, "kind": "snapshot"}}}"#,
     #"{"tables": {"t": {"source": "in/", "folder": {"order": "time", "done": {"move": "done"}}, "null": ["-", "NA"], "flatten": true, "index": [["a", "b"], "c"], "type": {"a": "TEXT"}, "delete-when": {"op": null}, "merge": ["keep", "newer:a"]}}}"#,
     #"{"tables": {"t": {"source": "a", "flatten": ".", "delete-when": "op=D", "commit-every": 1000, "memory": "64MiB", "strict": false, "set": {"n": "sum"}, "default": {"n": 0}}}}"#,
+    #"{"tables": {"t": {"source": "a", "null": {"kind": "A", "n": ["-", "NA"]}, "bool": {"flag": "ja/nein", "b": true}}}}"#,
+    #"{"tables": {"t": {"source": "a", "null": "A", "bool": ["flag=ja/nein", "b"]}}}"#,
   ]
 
   private static let bad = [
@@ -80,6 +82,9 @@ struct JobSchemaTests {
     #"{"atomic": "all", "tables": {"t": {"source": "a"}}}"#,
     #"{"tables": {"t": {"source": "a", "atomic": true}}}"#,
     #"{"tables": {"t": {"source": "a", "rename": ["a"]}}}"#,
+    #"{"tables": {"t": {"source": "a", "null": {}}}}"#,
+    #"{"tables": {"t": {"source": "a", "null": {"a": []}}}}"#,
+    #"{"tables": {"t": {"source": "a", "bool": {"a": {"b": "c"}}}}}"#,
     #"{"tables": {"t": {"source": "a", "folder": {"done": {"copy": "x"}}}}}"#,
     #"{"tables": {"": {"source": "a"}}}"#,
     #"{"tables": {"t": {"source": "a", "key": []}}}"#,

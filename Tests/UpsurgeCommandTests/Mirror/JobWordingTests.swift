@@ -20,6 +20,13 @@ import Upsurge
     ("\(.key) takes names of: a, b", "key takes names of: a, b"),
     ("give at least \(.memory, "16MiB")", "give at least memory: 16MiB"),
     ("\(.rename, "OLD=NEW") (or \(.strict))", "rename: {OLD: NEW} (or strict: true)"),
+    ("\(.date, "'d=%d.%m.%Y %H:%M'") reads them", "date: {d: '%d.%m.%Y %H:%M'} reads them"),
+    ("\(.let, "'t=a*b, c'")", "let: {t: 'a*b, c'}"),
+    (
+      "\(.decimal, "comma") \(.decimal, "lat=point") \(.thousands, "'a b=space'")",
+      "decimal: comma decimal: 'lat=point' thousands: 'a b=space'"
+    ),
+    ("\(.type, "zip:TEXT") or \(.null, "kind=A")", "type: {zip: TEXT} or null: 'kind=A'"),
     ("raise \(.maxRejects) to allow more", "raise max-rejects to allow more"),
     // What a record or a name holds stays as it is.
     ("the column \("--key id") is not in the input", "the column --key id is not in the input"),

@@ -147,6 +147,59 @@ import Upsurge
       name: "one feed of a count", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, v TEXT)",
       table: "key: id", codes: []),
     Case(
+      name: "a field that SQL names and the header lacks",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT)",
+      table: "key: id, where: kid = '1'", codes: [.badSQL],
+      words: ["the SQL of where cannot be compiled: no such column: kid", "the fields are: id, p"],
+      feed: "id,p\n1,2\n"),
+    Case(
+      name: "a field that a computed column names and the header lacks",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT, n)",
+      table: "key: id, let: {n: prce*2}", codes: [.badSQL], words: ["no such column: prce"],
+      feed: "id,p\n1,2\n"),
+    Case(
+      name: "SQL that is right, and whose fields nobody knows",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT)",
+      table: "key: id, where: kid > 5", codes: []),
+    Case(
+      name: "SQL that nobody could compile", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT)",
+      table: "key: id, let: {p: 'price*'}", codes: [.badSQL],
+      words: ["ends too early: something is missing after price*"]),
+    Case(
+      name: "a rule that nobody could compile", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT)",
+      table: "key: id, update-if: 'excluded.p >'", codes: [.badSQL], words: ["the SQL of update-if"]),
+    Case(
+      name: "a format of a column that the feed lacks",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, day TEXT)",
+      table: "key: id, date: {daay: '%d.%m.%Y'}", codes: [.unknownField],
+      words: ["date names the column \"daay\"", "id, day"],
+      feed: "id,day\n1,31.12.2025\n"),
+    Case(
+      name: "a field that columns name and the header lacks",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT)",
+      table: "key: id, columns: [id, q]", codes: [.unknownField], words: ["columns names \"q\""],
+      feed: "id,p\n1,2\n"),
+    Case(
+      name: "a text of the header that SQL compares with a number",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT)",
+      table: "key: id, where: p > 5", codes: [.badSQL],
+      words: ["where compares the field p with the number 5", "write CAST(p AS REAL)"],
+      feed: "id,p\n1,2\n"),
+    Case(
+      name: "a computed column that another one names",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT, n, m)",
+      table: "key: id, let: {n: p*2, m: n*2}", codes: [.badSQL], words: ["SQL sees no computed column"],
+      feed: "id,p\n1,2\n"),
+    Case(
+      name: "a mark of numbers for a column that the feed lacks",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, p REAL)",
+      table: "key: id, decimal: [comma, 'lat=point']", codes: [.unknownField],
+      words: ["decimal names the column \"lat\""], feed: "id,p\n1,2\n"),
+    Case(
+      name: "names that are there", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, day TEXT, n)",
+      table: "key: id, date: {day: '%d.%m.%Y'}, let: {n: \"d || 'x'\"}, rename: {d: day}, where: id <> '2'",
+      codes: [], feed: "id,d\n1,31.12.2025\n"),
+    Case(
       name: "a view", sql: "CREATE TABLE u(id); CREATE VIEW t AS SELECT * FROM u", table: "key: id", codes: []
     ),
   ]
@@ -193,12 +246,40 @@ import Upsurge
     #expect(Set(Self.cases.flatMap(\.codes)) == Set(SchemaWarning.Code.allCases))
   }
 
-  @Test("The command: 0 and a word where nothing is wrong or the job makes what is missing, 2 with warnings; no feed is read")
+  @Test(
+    "The job in words is not said of SQL that nobody could compile",
+    arguments: [
+      ("let: {a: 'price*'}", "the SQL of let: a ends too early: something is missing after price*"),
+      ("where: 'kind ='", "the SQL of where ends too early: something is missing after kind ="),
+      ("where: 'kind = = 1'", "the SQL of where cannot be compiled"),
+      ("where: nosuch(id)", "no such function: nosuch"),
+      ("sweep: hard, scope: 'tenant = = 7'", "the SQL of scope cannot be compiled"),
+      ("update-if: 'excluded.a >'", "the SQL of update-if cannot be compiled"),
+      ("set: {a: 'a +'}", "the SQL of set: a cannot be compiled"),
+    ])
+  func jobInWords(table: String, words: String) throws {
+    let refused = try Command.run(["mirror", scratch.file("a.db"), job("key: id, \(table)"), "--check-job"])
+    #expect(refused.exitCode == 64 && refused.output.isEmpty, "\(refused.output)")
+    #expect(
+      refused.talk.contains("table t: ") && refused.talk.contains(words)
+        && refused.talk.contains("fix: give one expression"), "\(refused.talk)")
+    // Names are known when there is a feed.
+    let fine = try Command.run([
+      "mirror", scratch.file("a.db"),
+      job("key: id, where: kid > 5, let: {a: prce*2}, update-if: excluded.a > a"), "--check-job",
+    ])
+    #expect(fine.exitCode == 0, "\(fine.talk)")
+  }
+
+  @Test(
+    "The command: 0 and a word where nothing is wrong or the job makes what is missing, 2 with warnings; no feed is read"
+  )
   func command() throws {
     let path = scratch.file("a.db")
     let missing = try Command.run(["mirror", path, job("key: id"), "--check"])
     #expect(missing.exitCode == 0 && missing.output.hasPrefix("table t: it is not there"), "\(missing.talk)")
-    #expect(missing.output.hasSuffix("\nnothing speaks against the job: 1 table of \(path)\n"), "\(missing.output)")
+    #expect(
+      missing.output.hasSuffix("\nnothing speaks against the job: 1 table of \(path)\n"), "\(missing.output)")
     let never = try Command.run(["mirror", path, job("key: id, create: never"), "--check"])
     #expect(never.exitCode == 2 && never.output.contains("create: never makes none"), "\(never.talk)")
     #expect((try? readFile(path)) == nil)

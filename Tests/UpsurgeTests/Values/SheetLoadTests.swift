@@ -207,4 +207,26 @@ struct SheetLoadTests {
       #expect([65, 3].contains(summary.exitCode), "\(cut) of \(book.count) bytes")
     }
   }
+
+  @Test("A look at a pattern of workbooks says that there are more files, and that the first has more sheets")
+  func inspected() throws {
+    let rows =
+      "<row><c r=\"A1\" t=\"inlineStr\"><is><t>id</t></is></c></row><row><c r=\"A2\"><v>1</v></c></row>"
+    let book = try SheetFiles.xlsx([SheetFiles.Sheet("One", rows), SheetFiles.Sheet("Two", rows)])
+    for name in ["1.xlsx", "2.xlsx"] { _ = scratch.write(book, to: name) }
+    let pattern = scratch.file("*.xlsx")
+    let (files, sheets) = ("1.xlsx is the first of 2 files of \(pattern)", "of 2 sheets the first is read, One")
+    for (source, sheet, expected) in [
+      (pattern, nil, [files, sheets]), (pattern, "Two", [files]), (scratch.file("2.xlsx"), nil, [sheets]),
+      (scratch.file("2.xlsx") + "/Two", nil, []),
+    ] as [(String, String?, [String])] {
+      var options = LoadOptions()
+      options.input.sheet = sheet
+      let job = InspectJob(source: Source(source), options: options)
+      for remarks in [try job.describe().remarks, try job.check { _ in }.remarks] {
+        let said = [files, sheets].filter { part in remarks.contains { $0.contains(part) } }
+        #expect(said == expected, "\(source): \(remarks)")
+      }
+    }
+  }
 }
