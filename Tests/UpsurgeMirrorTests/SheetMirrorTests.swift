@@ -22,10 +22,10 @@ import Upsurge
     "<row><c><v>\(id)</v></c><c t=\"str\"><v>\(name)</v></c></row>"
   }
 
-  private func deliver(_ rows: String) throws -> String {
+  private func deliver(_ rows: String, as name: String = "Members") throws -> String {
     let header = "<row><c t=\"str\"><v>id</v></c><c t=\"str\"><v>name</v></c></row>"
     let other = SheetFiles.Sheet("Other", header + row(9, "no"))
-    let book = try SheetFiles.xlsx([other, SheetFiles.Sheet("Members", header + rows)])
+    let book = try SheetFiles.xlsx([other, SheetFiles.Sheet(name, header + rows)])
     return scratch.write(book, to: "club.xlsx")
   }
 
@@ -48,12 +48,21 @@ import Upsurge
     let ledger = next.tables[0].ledger
     #expect(next.exitCode == 0 && ledger.inserted == 1 && ledger.updated == 1 && ledger.swept == 1)
     #expect(try rows() == ["2|'Bea'", "3|'Cyd'"])
-    let missing = job(sheet: "Guests", path).run()
-    #expect(missing.tables[0].failure?.message.contains("has no sheet Guests") == true)
+    _ = try deliver(row(2, "Bea"), as: "Guests")
+    let missing = job(sheet: "Members", path).run()
+    let words = missing.tables[0].failure?.description ?? ""
+    #expect(missing.exitCode != 0 && words.contains("has no sheet Members"), "\(words)")
     #expect(try rows() == ["2|'Bea'", "3|'Cyd'"])
-    // Who names another one means it, as with another file.
-    let other = job(sheet: "Other", path).run()
-    #expect(other.exitCode == 0 && other.tables[0].ledger.swept == 2)
+    // Another sheet has other records: who wants them says so.
+    var other = job(sheet: "Other", path)
+    let refused = other.run().tables[0].failure?.message ?? ""
+    #expect(refused.contains("sheet Other (was Members)"), "\(refused)")
+    #expect(try rows() == ["2|'Bea'", "3|'Cyd'"])
+    other.acceptsChanges = true
+    let accepted = other.run()
+    #expect(
+      accepted.exitCode == 0 && accepted.tables[0].ledger.swept == 2,
+      "\(accepted.tables[0].failure?.description ?? "")")
     #expect(try rows() == ["9|'no'"])
   }
 }

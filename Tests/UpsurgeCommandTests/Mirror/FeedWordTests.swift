@@ -68,7 +68,9 @@ import UpsurgeRecords
     #expect(keys == Set(Self.effects.keys), "\(keys.symmetricDifference(Self.effects.keys))")
   }
 
-  private func identity(_ lines: String...) throws -> FeedIdentity {
+  private func identity(_ lines: String...) throws -> FeedIdentity { try identity(lines) }
+
+  private func identity(_ lines: [String]) throws -> FeedIdentity {
     let text = "tables:\n  t:\n    source: a.csv\n" + lines.map { "    \($0)\n" }.joined()
     let job = try JobFileReader(file: "job.yaml") { _ in nil }.read(Array(text.utf8), database: "a.db").job
     return FeedIdentity(try #require(job.tables.first))
@@ -82,7 +84,9 @@ import UpsurgeRecords
       case .none: continue
       case .other(let value):
         // A scope is of what is swept.
-        let other = try identity("\(term.rawValue): \(value)", term == .scope ? "sweep: hard" : "on-error: reject")
+        let rules = term == .scope ? ["sweep: hard", "key: id"] : []
+        let plain = try identity(rules)
+        let other = try identity(["\(term.rawValue): \(value)"] + rules)
         let words = other.changes(from: plain, fields: fields)
         #expect(!words.isEmpty, "\(term)")
         // With all columns again, nothing goes stale.
