@@ -2,10 +2,10 @@ import Foundation
 
 /// Programs that write workbooks, as people have them: openpyxl and LibreOffice.
 public enum SheetPrograms {
-  /// A Python that has openpyxl: that of UPSURGE_OPENPYXL, or the system's; nil where there is none.
+  /// A Python that has openpyxl: that of UPSURGE_OPENPYXL, the first one, or that of Debian's packages; nil where none has.
   public static let python: String? = {
     let named = ProcessInfo.processInfo.environment["UPSURGE_OPENPYXL"]
-    return [named, "python3"].compactMap { $0 }.first {
+    return [named, "python3", "/usr/bin/python3"].compactMap { $0 }.first {
       (try? Packing.python("import openpyxl", interpreter: $0)) != nil
     }
   }()
