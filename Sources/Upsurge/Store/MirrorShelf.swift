@@ -54,7 +54,7 @@ package protocol MirrorShelf: RunShelf {
 /// Rows of a table that are to go.
 package enum RemovedRows: Sendable {
   case none
-  /// Those of `inScope` of which it is noted that a feed has delivered them.
+  /// Rows of `inScope` of which it is noted that a feed has delivered them.
   case delivered(inScope: String?)
   /// Rows for which SQL over the table is true; all rows without it.
   case inScope(String?)

@@ -17,7 +17,7 @@ struct Workbook {
   struct Sheet: Sendable {
     var name: String
     var isHidden: Bool
-    /// Its place among the sheets, from 1.
+    /// The place of the sheet in the workbook, from 1.
     var number: Int
     /// The member of the archive that it is in; nil where the workbook does not say it.
     var part: String?

@@ -11,7 +11,7 @@ public struct FixedWidths: Sendable, Equatable {
   public struct Field: Sendable, Equatable {
     /// The characters of the line before it.
     public var start: Int
-    /// Its characters; nil: up to the end of the line.
+    /// How many characters the field has; nil: up to the end of the line.
     public var width: Int?
 
     public init(start: Int, width: Int?) { (self.start, self.width) = (start, width) }

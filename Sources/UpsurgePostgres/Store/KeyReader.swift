@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// Asks the server for values that only it can read: `Feb 29 2024` is the key 2024-02-29, and goes over the connection of that one.
 struct KeyReader {
   let session: ServerSession
-  /// Those by which records are stored, so that a text means the same value.
+  /// The settings by which records are stored, so that a text means the same value.
   let settings: TransactionSettings
 
   /// Words for a moment that is another one when they are read again.

@@ -102,9 +102,9 @@ struct RowNotes {
 
   /// Which rows a delivery was about.
   enum Delivered {
-    /// Those of the table that the delivery has made.
+    /// All rows of a table that the delivery has made.
     case all
-    /// Those whose keys are in the table of keys that were seen.
+    /// Rows whose keys are in the table of keys that were seen.
     case seen
   }
 

@@ -93,7 +93,7 @@ extension NumberUse.Operand {
     "sin",
     "sinh", "sqrt", "tan", "tanh", "trunc", "unicode", "unixepoch",
   ]
-  /// Those that take any text for a number.
+  /// Functions that take any text for a number.
   static let calculatingFunctions: Set<String> = ["abs", "round"]
   /// Functions that return texts, or NULL.
   static let functionsOfTexts: Set<String> = [

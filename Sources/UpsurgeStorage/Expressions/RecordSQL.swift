@@ -43,7 +43,7 @@ package final class RecordSQL {
 
   /// A field that is taken for a number, or compared with one.
   package struct FieldUse: Sendable {
-    /// Its place in `fields`.
+    /// The place of the field in `fields`.
     package let place: Int
     /// Whether it is compared: then also a text that is a number counts for a text.
     package let isCompared: Bool
